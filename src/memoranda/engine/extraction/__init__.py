@@ -1,0 +1,1 @@
+"""Extraction: the turns of one snapshot become typed items."""
