@@ -1,0 +1,1 @@
+"""The memory engine: it knows no driver, no HTTP and no provider, only the ports it owns."""
