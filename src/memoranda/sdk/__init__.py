@@ -1,0 +1,1 @@
+"""The SDK: the facade `Memory` and the seam it talks through. Needs pydantic and httpx, nothing else."""
