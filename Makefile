@@ -31,7 +31,7 @@ check: $(VENV)/.stamp  ## format, lint, types, layers, shape: what CI checks
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests tools
 	$(BIN)/lint-imports
-	$(BIN)/python tools/shape.py
+	$(BIN)/python -m tools.shape
 
 fmt: $(VENV)/.stamp  ## format and fix what can be fixed
 	$(BIN)/ruff format .
