@@ -1,0 +1,1 @@
+"""What every SQL database does alike: statements, rows and transactions."""

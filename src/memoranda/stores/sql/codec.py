@@ -1,0 +1,56 @@
+"""How values cross to the database: times as integer microseconds since the epoch in UTC, JSON as compact text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_micros(moment: datetime) -> int:
+    """Return an aware time as microseconds since the epoch; exact, unlike a float timestamp."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def optional_micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def from_micros(value: int) -> datetime:
+    return EPOCH + timedelta(microseconds=value)
+
+
+def optional_time(value: int | None) -> datetime | None:
+    return None if value is None else from_micros(value)
+
+
+def to_json(value: Mapping[str, object] | Sequence[object]) -> str:
+    """Encode JSON compactly, key order kept, non-ASCII as it is; NaN and infinity are refused (ValueError)."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def optional_json(value: Mapping[str, object] | Sequence[object] | None) -> str | None:
+    return None if value is None else to_json(value)
+
+
+def object_from(text: str | None) -> dict[str, object] | None:
+    """Decode a JSON object column."""
+    if text is None:
+        return None
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise TypeError(f"a JSON object was stored as {type(value).__name__}")
+    return value
+
+
+def objects_from(text: str | None) -> list[dict[str, object]] | None:
+    """Decode a JSON column that holds a list of objects."""
+    if text is None:
+        return None
+    value = json.loads(text)
+    if not isinstance(value, list):
+        raise TypeError(f"a JSON list was stored as {type(value).__name__}")
+    return value

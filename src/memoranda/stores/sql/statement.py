@@ -1,0 +1,108 @@
+"""SQL written once in SQLAlchemy Core and prepared once for each dialect.
+
+A statement is compiled to the driver's own text on first use and run on the driver's cursor from then on: one dialect-free
+source, and no object building on the hot path. Constants inside a statement become its default parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+
+from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, bindparam
+
+Row = Sequence[Any]
+
+LIST_LIMIT = 256
+"""The longest list one statement takes; longer ones are run in parts (``chunks``)."""
+
+T = TypeVar("T")
+
+
+def list_size(count: int) -> int:
+    """Return the padded size of a list parameter, so that few statement shapes exist (powers of two)."""
+    return 1 << max(count - 1, 0).bit_length()
+
+
+def in_list(column: ColumnElement[Any], name: str, size: int) -> ColumnElement[bool]:
+    """Return ``column IN (name0, name1, ...)`` with ``size`` parameters; fill them with ``list_parameters``."""
+    members: list[BindParameter[Any]] = [bindparam(f"{name}{position}") for position in range(size)]
+    return column.in_(members)
+
+
+def list_parameters(name: str, values: Sequence[object]) -> dict[str, object]:
+    """Return the parameters of ``in_list``, the last value repeated up to the padded size."""
+    size = list_size(len(values))
+    padded = [*values, *([values[-1]] * (size - len(values)))]
+    return {f"{name}{position}": value for position, value in enumerate(padded)}
+
+
+def chunks(values: Sequence[T], size: int = LIST_LIMIT) -> Iterable[Sequence[T]]:
+    """Cut a sequence into parts of at most ``size``."""
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+class Cursor(Protocol):
+    """The part of a DB-API cursor that statements use."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def execute(self, sql: str, parameters: Mapping[str, object] = ..., /) -> object: ...
+    def executemany(self, sql: str, parameters: Iterable[Mapping[str, object]], /) -> object: ...
+    def fetchone(self) -> Row | None: ...
+    def fetchall(self) -> list[Row]: ...
+
+
+class Statement:
+    """One prepared statement; parameters are given by the names of its bind parameters."""
+
+    def __init__(self, clause: ClauseElement) -> None:
+        self._clause = clause
+        self._prepared: dict[str, tuple[str, dict[str, object]]] = {}
+
+    def prepared(self, dialect: Dialect) -> tuple[str, dict[str, object]]:
+        """Return the driver's SQL and the constants it needs."""
+        found = self._prepared.get(dialect.name)
+        if found is None:
+            compiled = self._clause.compile(dialect=dialect)
+            constants = {name: value for name, value in (compiled.params or {}).items() if value is not None}
+            found = self._prepared[dialect.name] = (str(compiled), constants)
+        return found
+
+
+class Executor:
+    """Runs statements on one driver connection inside one transaction of one project."""
+
+    def __init__(self, cursor: Cursor, dialect: Dialect, project_id: str) -> None:
+        self._cursor = cursor
+        self._dialect = dialect
+        self.project_id = project_id
+        self.hides = False
+
+    @property
+    def dialect_name(self) -> str:
+        return self._dialect.name
+
+    def _run(self, statement: Statement, parameters: Mapping[str, object]) -> None:
+        sql, constants = statement.prepared(self._dialect)
+        self._cursor.execute(sql, {**constants, "project_id": self.project_id, **parameters})
+
+    def execute(self, statement: Statement, **parameters: object) -> int:
+        """Run a change; return how many rows it touched."""
+        self._run(statement, parameters)
+        return self._cursor.rowcount
+
+    def execute_many(self, statement: Statement, rows: Iterable[Mapping[str, object]]) -> int:
+        """Run a change once for each row of parameters (``project_id`` included by the caller)."""
+        sql, constants = statement.prepared(self._dialect)
+        self._cursor.executemany(sql, ({**constants, **row} for row in rows) if constants else rows)
+        return self._cursor.rowcount
+
+    def one(self, statement: Statement, **parameters: object) -> Row | None:
+        self._run(statement, parameters)
+        return self._cursor.fetchone()
+
+    def all(self, statement: Statement, **parameters: object) -> list[Row]:
+        self._run(statement, parameters)
+        return self._cursor.fetchall()
