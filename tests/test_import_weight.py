@@ -8,6 +8,7 @@ import sys
 import pytest
 from memoranda.sdk._denylist import DENYLIST
 
+# Rich and click are not here: httpx loads them for its own command line where they are installed.
 HEAVY = {
     *(
         "sqlalchemy",
