@@ -27,7 +27,7 @@ test: $(VENV)/.stamp  ## the tests, without slow and drill
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 check: $(VENV)/.stamp  ## format, lint, types, layers, shape: what CI checks
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff format --check --output-format concise .
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests tools
 	$(BIN)/lint-imports
