@@ -409,7 +409,11 @@ class JobRows(Protocol):
     """The durable queue. A lease is a token and an end; whoever holds the token may finish the job."""
 
     def enqueue(self, job: Job) -> bool:
-        """Add a job; where a pending job has the same ``dedupe_key`` keep the earlier ``run_at`` of the two and return False."""
+        """Add a job, last in its lane (``job.seq`` is given by the store).
+
+        Where a pending job has the same ``dedupe_key`` keep that one, with the earlier ``run_at`` of the two unless it is
+        backing off from a failure, and return False.
+        """
         ...
 
     def claim(self, *, kinds: Sequence[JobKind], extractors: Sequence[str], embedders: Sequence[str], now: datetime,
@@ -430,13 +434,13 @@ class JobRows(Protocol):
         ...
 
     def retry(self, job_id: str, token: str, run_at: datetime, error: str, count_attempt: bool) -> bool:
-        """Give the job back for later."""
+        """Give the job back for later; merged into a pending job of the same ``dedupe_key`` where there is one."""
         ...
 
     def get(self, job_id: str) -> Job | None: ...
 
     def next_due(self) -> datetime | None:
-        """Return when the earliest pending or leased job becomes due, or None when there is none."""
+        """Return when the earliest pending or leased job whose lane is free becomes due, or None when there is none."""
         ...
 
     def counts(self) -> Sequence[tuple[JobKind, JobState, int, datetime]]:
@@ -444,11 +448,14 @@ class JobRows(Protocol):
         ...
 
     def remove(self, scope: Scope) -> int:
-        """Remove pending jobs of a user or session that is being deleted."""
+        """Remove pending jobs of a user or session that is being deleted; purge jobs stay."""
         ...
 
-    def busy(self, now: datetime) -> int:
-        """Return the number of jobs that are due or running."""
+    def busy(self, now: datetime, *, extractors: Sequence[str], embedders: Sequence[str]) -> int:
+        """Return the number of jobs that run anywhere, or are due and could run with these providers.
+
+        Jobs that wait behind a lane's head that is not due, or that wants another provider, are not counted.
+        """
         ...
 
 
