@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from memoranda.sdk._model import Model
 
 
-class MemoryEntry(BaseModel):
+class MemoryEntry(Model):
     """One state of one memory, current or past.
 
     `body` holds the fields of its kind, `valid_to` is None while it holds, `occurrences` counts how often it was
@@ -40,14 +42,14 @@ class MemoryEntry(BaseModel):
     has_embedding: bool = False
 
 
-class MemoryPage(BaseModel):
+class MemoryPage(Model):
     """A page of memories; `next_cursor` is None on the last one."""
 
     items: list[MemoryEntry]
     next_cursor: str | None = None
 
 
-class TurnEntry(BaseModel):
+class TurnEntry(Model):
     """One recorded turn; `promoted` says that a snapshot holds it."""
 
     id: str
@@ -69,14 +71,14 @@ class TurnEntry(BaseModel):
     promoted: bool = False
 
 
-class TurnPage(BaseModel):
+class TurnPage(Model):
     """A page of turns in session order; `next_cursor` is None on the last one."""
 
     items: list[TurnEntry]
     next_cursor: str | None = None
 
 
-class FailureEntry(BaseModel):
+class FailureEntry(Model):
     """A job that ended without success, kept until an operator acts.
 
     `failure_class` is the stable name of the cause, `raw_reply` what a model answered when that is the cause, and
@@ -97,14 +99,14 @@ class FailureEntry(BaseModel):
     retryable: bool
 
 
-class FailurePage(BaseModel):
+class FailurePage(Model):
     """A page of failures, latest first; `next_cursor` is None on the last one."""
 
     items: list[FailureEntry]
     next_cursor: str | None = None
 
 
-class BulkItemResult(BaseModel):
+class BulkItemResult(Model):
     """What became of one item of `save_many`; `index` is its position in the call."""
 
     index: int
@@ -115,7 +117,7 @@ class BulkItemResult(BaseModel):
     has_embedding: bool
 
 
-class DeletionReport(BaseModel):
+class DeletionReport(Model):
     """What one deletion removed, by table; all zero when there was nothing."""
 
     turns: int = 0
@@ -130,7 +132,7 @@ class DeletionReport(BaseModel):
     vectors: int = 0
 
 
-class StatusReport(BaseModel):
+class StatusReport(Model):
     """The state of a project's store.
 
     `memories` counts current ones by kind, `jobs` the background work by state, `queue` the same by job kind and

@@ -1,4 +1,4 @@
-"""What a caller hands over in bulk or for an update: turns, memories of each kind, changes. Unknown fields are refused."""
+"""What a caller hands over in bulk or for an update. Unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
+from memoranda.sdk._model import Model
 from memoranda.sdk._values import parse_time, parse_ttl_days, parse_vector
 
 # Wrapped, because pydantic would hand a validator's second parameter its own context object.
@@ -16,7 +17,7 @@ TtlDays: TypeAlias = Annotated[float, BeforeValidator(lambda value: parse_ttl_da
 Vector: TypeAlias = Annotated[list[float], BeforeValidator(lambda value: parse_vector(value, "embedding"))]
 
 
-class _Input(BaseModel):
+class _Input(Model):
     """`timestamp` is when it happened (default: now), `ttl_days` how long it is kept (default: as configured)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -123,7 +124,7 @@ MemoryInput: TypeAlias = Annotated[
 ]
 
 
-class MemoryUpdate(BaseModel):
+class MemoryUpdate(Model):
     """The changes of `update_memory`; `model_fields_set` names what was given, None included.
 
     `fields` replaces single body fields of the kind. `metadata=None` clears it, `ttl_days=None` keeps forever.

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 MAX_TTL_DAYS = 1_000_000
 MAX_PAGE = 1000
@@ -48,7 +49,7 @@ def parse_ttl_days(value: object, name: str = "ttl_days") -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} must be a number of days, got {value!r}")
     if not 0 < value <= MAX_TTL_DAYS:
-        raise ValueError(f"{name} must be above 0 and at most {MAX_TTL_DAYS}, got {value!r}; leave it out to keep forever")
+        raise ValueError(f"{name} must be above 0 and at most {MAX_TTL_DAYS}, got {value!r}; leave it out for no limit")
     return float(value)
 
 
@@ -82,9 +83,9 @@ def require_json(**values: object) -> None:
 def require_page_size(limit: int) -> None:
     """Raise ValueError unless `limit` is an int from 1 to `MAX_PAGE`."""
     if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
-        raise ValueError(f"limit must be an integer from 1 to {MAX_PAGE}, got {limit!r}; page on with cursor=next_cursor")
+        raise ValueError(f"limit must be an integer from 1 to {MAX_PAGE}, got {limit!r}; page with cursor=")
 
 
-def given(**values: object) -> dict[str, object]:
-    """Return the values that were set: neither None nor False. An older runtime then never sees what it does not know."""
+def given(**values: Any) -> dict[str, Any]:
+    """Return the values that were set, neither None nor False: an older runtime never sees what it cannot know."""
     return {name: value for name, value in values.items() if value is not None and value is not False}

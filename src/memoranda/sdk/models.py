@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import Enum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NotRequired, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import NotRequired, TypedDict
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
 
 from memoranda.sdk._entries import (
     BulkItemResult,
@@ -35,6 +35,7 @@ from memoranda.sdk._inputs import (
     TaxonomicInput,
     TurnInput,
 )
+from memoranda.sdk._model import Model
 
 __all__ = [
     "BulkCreateSemanticResult",
@@ -130,7 +131,7 @@ class FormatStyle(str, Enum):  # noqa: UP042 - the shared contract: str() of a m
     JINJA2 = "jinja2"
 
 
-class SourceSpec(BaseModel):
+class SourceSpec(Model):
     """One source of `build_context_from_sources`: how to search it, with which filter, for how many (1 to 200)."""
 
     model_config = ConfigDict(use_enum_values=True, validate_default=True)
@@ -141,14 +142,14 @@ class SourceSpec(BaseModel):
     top_k: int = Field(default=20, ge=1, le=200)
 
 
-class LegScore(BaseModel):
+class LegScore(Model):
     """Where one leg of the search placed a chunk: `rank` counts from 1; `score` is on that leg's own scale."""
 
     rank: int | None = None
     score: float | None = None
 
 
-class ChunkExplanation(BaseModel):
+class ChunkExplanation(Model):
     """Why a chunk was returned: each leg that found it, and the fused score it was ordered by."""
 
     text: LegScore | None = None
@@ -158,7 +159,7 @@ class ChunkExplanation(BaseModel):
     fused: float | None = None
 
 
-class MemoryChunk(BaseModel):
+class MemoryChunk(Model):
     """One retrieval result. `explanation` is filled on `explain=True` only."""
 
     model_config = ConfigDict(use_enum_values=True)
@@ -189,10 +190,10 @@ class SourceOutcome(TypedDict):
     retryable: NotRequired[bool]
 
 
-class ContextMetadata(BaseModel):
+class ContextMetadata(Model):
     """Facts about an assembled context; `timing` is in seconds a stage.
 
-    `dropped` says which chunks were left out and why (`budget`, `duplicate`); `truncated` that the budget was the cause.
+    `dropped` says which chunks were left out and why (`budget`, `duplicate`), `truncated` that the budget was used up.
     """
 
     token_count: int = Field(default=0, ge=0)
@@ -204,7 +205,7 @@ class ContextMetadata(BaseModel):
     truncated: Annotated[bool, _only_when_set(False)]
 
 
-class ContextResponse(BaseModel):
+class ContextResponse(Model):
     """A context ready for a prompt: chat messages or one string; `selected_memories` only on `include_memories`."""
 
     formatted_context: str | list[dict[str, Any]]
@@ -212,7 +213,7 @@ class ContextResponse(BaseModel):
     selected_memories: list[MemoryChunk] | None = None
 
 
-class WriteTurnResult(BaseModel):
+class WriteTurnResult(Model):
     """A turn that is durable: its id and its number in the session."""
 
     id: str
@@ -222,7 +223,7 @@ class WriteTurnResult(BaseModel):
     has_embedding: bool = False
 
 
-class CreateSemanticResult(BaseModel):
+class CreateSemanticResult(Model):
     """A saved semantic memory."""
 
     id: str
@@ -231,7 +232,7 @@ class CreateSemanticResult(BaseModel):
     acknowledged: bool = True
 
 
-class BulkCreateSemanticResult(BaseModel):
+class BulkCreateSemanticResult(Model):
     """Part of the shared contract; no method of `Memory` returns it."""
 
     created_count: int
@@ -242,7 +243,7 @@ class BulkCreateSemanticResult(BaseModel):
     acknowledged: bool = True
 
 
-class CreateEpisodicResult(BaseModel):
+class CreateEpisodicResult(Model):
     """A saved episode."""
 
     id: str
@@ -251,7 +252,7 @@ class CreateEpisodicResult(BaseModel):
     acknowledged: bool = True
 
 
-class CreateTaxonomicResult(BaseModel):
+class CreateTaxonomicResult(Model):
     """A saved term."""
 
     id: str
@@ -261,7 +262,7 @@ class CreateTaxonomicResult(BaseModel):
     acknowledged: bool = True
 
 
-class CreateProceduralResult(BaseModel):
+class CreateProceduralResult(Model):
     """A saved procedure."""
 
     id: str
@@ -270,7 +271,7 @@ class CreateProceduralResult(BaseModel):
     acknowledged: bool = True
 
 
-class CreateUserContextResult(BaseModel):
+class CreateUserContextResult(Model):
     """Part of the shared contract; no method of `Memory` returns it."""
 
     id: str
@@ -278,7 +279,7 @@ class CreateUserContextResult(BaseModel):
     acknowledged: bool = True
 
 
-class CreateSnapshotResult(BaseModel):
+class CreateSnapshotResult(Model):
     """Part of the shared contract; no method of `Memory` returns it."""
 
     id: str
@@ -290,7 +291,7 @@ class CreateSnapshotResult(BaseModel):
     acknowledged: bool = True
 
 
-class PromoteSnapshotResult(BaseModel):
+class PromoteSnapshotResult(Model):
     """One session that was promoted on request; `snapshot_id` is None when it had nothing to promote."""
 
     snapshot_id: str | None = None
@@ -301,14 +302,14 @@ class PromoteSnapshotResult(BaseModel):
     acknowledged: bool = True
 
 
-class DeleteResult(BaseModel):
+class DeleteResult(Model):
     """Part of the shared contract; deletions of Memoranda report a `DeletionReport`."""
 
     deleted_count: int
     acknowledged: bool = True
 
 
-class InternalStateResult(BaseModel):
+class InternalStateResult(Model):
     """Part of the shared contract; no method of `Memory` returns it. `content_hash`: 16 hex digits of SHA-256."""
 
     session_id: str
@@ -320,7 +321,7 @@ class InternalStateResult(BaseModel):
     acknowledged: bool = True
 
 
-class ISGenerationResult(BaseModel):
+class ISGenerationResult(Model):
     """Part of the shared contract; no method of `Memory` returns it."""
 
     updated: bool | None = None
@@ -336,7 +337,7 @@ class ISGenerationResult(BaseModel):
     events_hash: str | None = None
 
 
-class CustomMemorySaveResult(BaseModel):
+class CustomMemorySaveResult(Model):
     """A saved memory of a declared custom type."""
 
     id: str
@@ -345,7 +346,7 @@ class CustomMemorySaveResult(BaseModel):
     has_embedding: bool
 
 
-class RetrievedCustomMemory(BaseModel):
+class RetrievedCustomMemory(Model):
     """One memory of a custom type, as found."""
 
     id: str
@@ -358,7 +359,7 @@ class RetrievedCustomMemory(BaseModel):
     explanation: Annotated[ChunkExplanation | None, _only_when_set(None)]
 
 
-class CustomMemoryRetrieveResult(BaseModel):
+class CustomMemoryRetrieveResult(Model):
     """What `retrieve` found, best first."""
 
     results: list[RetrievedCustomMemory]
