@@ -295,7 +295,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexedValue:
-    """One filterable value: ``type`` is ``string``, ``number``, ``boolean`` or ``date`` (microseconds since the epoch, UTC)."""
+    """One filterable value; ``type`` is ``string``, ``number``, ``boolean`` or ``date`` (microseconds, UTC)."""
 
     name: str
     type: str

@@ -31,9 +31,7 @@ def _text(name: str, *, optional: bool = False) -> Column[str]:
 
 def _int(name: str, *, optional: bool = False, default: int | None = None, primary: bool = False) -> Column[int]:
     fixed = None if default is None else text(str(default))
-    return Column(
-        name, BigInteger, nullable=optional, primary_key=primary, autoincrement=False, server_default=fixed
-    )
+    return Column(name, BigInteger, nullable=optional, primary_key=primary, autoincrement=False, server_default=fixed)
 
 
 def _identity() -> tuple[Column[str], ...]:

@@ -8,7 +8,7 @@ from memoranda.stores.schema import tombstones
 
 
 def not_hidden(table: FromClause) -> ColumnElement[bool]:
-    """Return "no tombstone covers this row" for a table with ``project_id``, ``user_id``, ``session_id`` and ``key``."""
+    """Return "no tombstone covers this row" for a table with a project, a user, a session and a key."""
     covers = and_(
         tombstones.c.project_id == table.c.project_id,
         tombstones.c.user_id == table.c.user_id,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import and_, bindparam, delete, func, select, update
+from sqlalchemy import and_, bindparam, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from memoranda.engine.ports import SessionAdvance
@@ -31,9 +31,7 @@ _FIELDS = (
 )
 _COLUMNS = tuple(sessions.c[name] for name in _FIELDS)
 _IN_PROJECT = sessions.c.project_id == bindparam("project_id")
-_ONE = and_(
-    _IN_PROJECT, sessions.c.user_id == bindparam("user_id"), sessions.c.session_id == bindparam("session_id")
-)
+_ONE = and_(_IN_PROJECT, sessions.c.user_id == bindparam("user_id"), sessions.c.session_id == bindparam("session_id"))
 _UNPROMOTED = sessions.c.last_seq > sessions.c.promoted_seq
 
 _given = insert(sessions).values(
@@ -63,9 +61,7 @@ _ADVANCE = Statement(
 )
 _GET = Statement(select(*_COLUMNS).where(_ONE))
 _OWNERS = Statement(
-    select(*_COLUMNS)
-    .where(_IN_PROJECT, sessions.c.session_id == bindparam("session_id"))
-    .order_by(sessions.c.user_id)
+    select(*_COLUMNS).where(_IN_PROJECT, sessions.c.session_id == bindparam("session_id")).order_by(sessions.c.user_id)
 )
 _SET_PROMOTED = Statement(
     update(sessions).where(_ONE).values(promoted_seq=bindparam("promoted"), updated_at=bindparam("now"))

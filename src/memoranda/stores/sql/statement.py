@@ -1,14 +1,13 @@
 """SQL written once in SQLAlchemy Core and prepared once for each dialect.
 
-A statement is compiled to the driver's own text on first use and run on the driver's cursor from then on: one dialect-free
-source, and no object building on the hot path. Constants inside a statement become its default parameters.
+A statement is compiled to the driver's own text on first use and run on the driver's cursor from then on: one source
+for all dialects, and no object building on the hot path. Constants inside a statement become its default parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
-
 
 from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, bindparam
 
@@ -79,10 +78,17 @@ class Executor:
         self._dialect = dialect
         self.project_id = project_id
         self.hides = False
+        """Whether a deletion hides records of the project until they are purged."""
+        self.enqueued = False
+        """Whether a job was enqueued, so that a worker is woken after the commit."""
 
     @property
     def dialect_name(self) -> str:
         return self._dialect.name
+
+    def begin(self, sql: str) -> None:
+        """Start the transaction with the database's own words."""
+        self._cursor.execute(sql)
 
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> None:
         sql, constants = statement.prepared(self._dialect)

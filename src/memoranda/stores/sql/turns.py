@@ -46,14 +46,10 @@ _FIELDS = (
 )
 _COLUMNS = tuple(turns.c[name] for name in _FIELDS)
 _IN_PROJECT = turns.c.project_id == bindparam("project_id")
-_IN_SESSION = and_(
-    _IN_PROJECT, turns.c.user_id == bindparam("user_id"), turns.c.session_id == bindparam("session_id")
-)
+_IN_SESSION = and_(_IN_PROJECT, turns.c.user_id == bindparam("user_id"), turns.c.session_id == bindparam("session_id"))
 _IN_RUN = and_(_IN_SESSION, turns.c.turn_seq.between(bindparam("first_seq"), bindparam("last_seq")))
 
-_INSERT = Statement(
-    insert(turns).values({name: bindparam(name) for name in ("project_id", "updated_at", *_FIELDS)})
-)
+_INSERT = Statement(insert(turns).values({name: bindparam(name) for name in ("project_id", "updated_at", *_FIELDS)}))
 _BY_IDEMPOTENCY = Statement(
     select(*_COLUMNS).where(_IN_SESSION, turns.c.idempotency_key == bindparam("idempotency_key"))
 )

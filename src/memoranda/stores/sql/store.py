@@ -1,0 +1,107 @@
+"""A store over a SQL database: pooled connections, transactions, and what each database adds."""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine
+from sqlalchemy.pool import PoolProxiedConnection
+
+from memoranda.engine.ports import StoreDescription
+from memoranda.sdk.errors import MemoryStoreError
+from memoranda.stores.sql.projects import has_tombstones
+from memoranda.stores.sql.search import VectorScan
+from memoranda.stores.sql.statement import Executor
+from memoranda.stores.sql.transaction import SqlTransaction
+
+
+class SqlStore(ABC):
+    """``Store`` over SQL. Thread-safe; a forked child opens its own connections."""
+
+    def __init__(self, engine: Engine, scan: VectorScan) -> None:
+        self._engine = engine
+        self._scan = scan
+        self._listeners: list[Callable[[], None]] = []
+        self._closed = False
+        self._pid = os.getpid()
+        self._writing = threading.Lock()
+
+    @abstractmethod
+    def describe(self) -> StoreDescription:
+        """Return what this store is, for people."""
+
+    @abstractmethod
+    def _begin_read(self, sql: Executor) -> None:
+        """Start a consistent view."""
+
+    @abstractmethod
+    def _begin_write(self, sql: Executor) -> None:
+        """Start a change."""
+
+    @abstractmethod
+    def _wrapped(self, error: Exception) -> MemoryStoreError | None:
+        """Return our error for a driver's, or None when it is not one."""
+
+    def after_commit(self, wake: Callable[[], None]) -> None:
+        self._listeners.append(wake)
+
+    def _connection(self) -> PoolProxiedConnection:
+        if self._closed:
+            raise RuntimeError("this store is closed; open it again")
+        if self._pid != os.getpid():
+            self._adopt()
+        return self._engine.raw_connection()
+
+    def _adopt(self) -> None:
+        """Take over in a forked child: the parent's connections and locks are not ours to use or close."""
+        self._engine.dispose(close=False)
+        self._writing = threading.Lock()
+        self._pid = os.getpid()
+
+    @contextmanager
+    def read(self, project_id: str) -> Iterator[SqlTransaction]:
+        with self._transaction(project_id, self._begin_read) as (_, transaction):
+            yield transaction
+
+    @contextmanager
+    def write(self, project_id: str) -> Iterator[SqlTransaction]:
+        self._adopt_if_forked()
+        # Writers of one process queue here, in order, instead of polling the database's lock.
+        with self._writing, self._transaction(project_id, self._begin_write) as (sql, transaction):
+            yield transaction
+        if sql.enqueued:
+            for wake in self._listeners:
+                wake()
+
+    def _adopt_if_forked(self) -> None:
+        if self._pid != os.getpid():
+            self._adopt()
+
+    @contextmanager
+    def _transaction(
+        self, project_id: str, begin: Callable[[Executor], None]
+    ) -> Iterator[tuple[Executor, SqlTransaction]]:
+        connection = self._connection()
+        sql = Executor(connection.cursor(), self._engine.dialect, project_id)
+        try:
+            begin(sql)
+            sql.hides = has_tombstones(sql)
+            yield sql, SqlTransaction(sql, self._scan)
+            connection.commit()
+        except BaseException as error:
+            connection.rollback()
+            wrapped = self._wrapped(error) if isinstance(error, Exception) else None
+            if wrapped is not None:
+                raise wrapped from error
+            raise
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._engine.dispose()

@@ -1,0 +1,90 @@
+"""The store in one SQLite file: WAL, durable commits, any number of processes and threads."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.pool import QueuePool
+
+from memoranda.engine.ports import StoreDescription
+from memoranda.sdk.errors import MemoryStoreError
+from memoranda.stores.schema import SCHEMA_VERSION
+from memoranda.stores.sql.statement import Executor
+from memoranda.stores.sql.store import SqlStore
+from memoranda.stores.sqlite.schema import prepare_schema
+from memoranda.stores.sqlite.vectors import SqliteVectorScan
+
+BUSY_SECONDS = 60.0
+"""How long a call waits for another process's write before it fails with a retryable error."""
+
+
+def _configure(connection: sqlite3.Connection, _record: object) -> None:
+    """Set up a new connection: transactions are ours to begin, a commit is durable when it returns."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA cache_size = -65536")
+    cursor.execute("PRAGMA temp_store = MEMORY")
+    cursor.close()
+
+
+def _engine(path: Path) -> Engine:
+    # The URL names no file: a path may hold any character, and the driver is given it as it is.
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            path, timeout=BUSY_SECONDS, check_same_thread=False, cached_statements=512, isolation_level=None
+        )
+
+    engine = create_engine(
+        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1, paramstyle="named"
+    )
+    event.listen(engine, "connect", _configure)
+    return engine
+
+
+class SqliteStore(SqlStore):
+    """A store in one SQLite file."""
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        super().__init__(engine, SqliteVectorScan())
+        self._path = path
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> SqliteStore:
+        """Open a file, creating it (and bringing its schema up to date) where needed.
+
+        Raises ``MemoryStoreError`` when the file is not a Memoranda store, is newer than this version, or cannot be
+        opened.
+        """
+        file = Path(path).expanduser().absolute()
+        if not file.parent.is_dir():
+            raise MemoryStoreError(f"cannot open {str(path)!r}: the folder {str(file.parent)!r} does not exist")
+        engine = _engine(file)
+        try:
+            prepare_schema(engine, file, wait_seconds=BUSY_SECONDS)
+        except BaseException:
+            engine.dispose()
+            raise
+        return cls(file, engine)
+
+    def describe(self) -> StoreDescription:
+        return StoreDescription(dialect="sqlite", location=str(self._path), schema_version=SCHEMA_VERSION)
+
+    def _begin_read(self, sql: Executor) -> None:
+        sql.begin("BEGIN")
+
+    def _begin_write(self, sql: Executor) -> None:
+        sql.begin("BEGIN IMMEDIATE")
+
+    def _wrapped(self, error: Exception) -> MemoryStoreError | None:
+        if not isinstance(error, sqlite3.Error):
+            return None
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            return MemoryStoreError(
+                f"{str(self._path)!r} stayed locked by another process for {BUSY_SECONDS:.0f} s; nothing was written, "
+                "try again"
+            )
+        return MemoryStoreError(f"{str(self._path)!r}: {error}")
