@@ -251,12 +251,17 @@ class NaturalKey:
 
 @dataclass(frozen=True, slots=True)
 class MemoryQuery:
-    """A listing of memories by key; ``name`` and ``domain`` restrict to natural keys. The engine answers ``as_of``."""
+    """A listing of memories by key; ``name`` and ``domain`` restrict to natural keys. The engine answers ``as_of``.
+
+    ``below`` restricts to a domain and those under it, by whole segments. With ``newest_first`` the page goes on below
+    ``after_key``.
+    """
 
     scope: Scope
     now: datetime
     kind: str | None = None
     domain: str | None = None
+    below: str | None = None
     name: str | None = None
     statuses: tuple[MemoryStatus, ...] = (MemoryStatus.CURRENT,)
     where: Filter | None = None
@@ -279,7 +284,7 @@ class MemoryRows(Protocol):
         ...
 
     def in_slot(self, kind: str, user_id: str, slot: str) -> MemoryRecord | None:
-        """Return the current record in a slot, hidden or expired ones included (``is_hidden`` tells)."""
+        """Return the current record in a slot, hidden and expired ones included; ``get`` leaves hidden ones out."""
         ...
 
     def query(self, query: MemoryQuery) -> Sequence[MemoryRecord]: ...
@@ -289,11 +294,11 @@ class MemoryRows(Protocol):
         ...
 
     def delete(self, memory_ids: Sequence[str]) -> int:
-        """Delete rows and their history; index, links and sources are the caller's. Return how many records went."""
+        """Delete rows, history and saves; index, links and sources are the caller's. Return how many records went."""
         ...
 
     def add_history(self, record: MemoryRecord, recorded_at: datetime) -> None:
-        """Keep this state of a record as it was before a change."""
+        """Keep this state of a record as it was before a change; a state of the same version is replaced."""
         ...
 
     def history(self, memory_id: str) -> Sequence[MemoryRecord]:
@@ -319,7 +324,11 @@ class SourceRows(Protocol):
     def memories_of_turns(self, turn_ids: Sequence[str]) -> Sequence[str]: ...
 
     def remove_turns(self, turn_ids: Sequence[str]) -> Sequence[str]:
-        """Forget these turns as sources; return the extracted memories that have no source left."""
+        """Forget these turns as sources; return the extracted memories that named one and have none left."""
+        ...
+
+    def remove_snapshots(self, snapshot_ids: Sequence[str]) -> Sequence[str]:
+        """Forget these snapshots as sources; return the extracted memories left without one and without a turn."""
         ...
 
     def remove_memories(self, memory_ids: Sequence[str]) -> None: ...

@@ -347,15 +347,16 @@ vectors = _table(
     Column("data", LargeBinary, nullable=False),
 )
 
+# Led by the record: a filter asks about candidates of a scope, and an index led by value would read everybody's.
 record_values = _table(
     "record_values",
     _project(),
-    _key("source", primary=True),
+    _int("key", primary=True),
     _key("name", primary=True),
     _key("type", primary=True),
     _key("text_value", primary=True),
     Column("number_value", Float, primary_key=True, autoincrement=False),
-    _int("key", primary=True),
+    _key("source"),
 )
 
 jobs = _table(
