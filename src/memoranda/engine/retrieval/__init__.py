@@ -1,0 +1,1 @@
+"""From a query to ranked records: plan, legs, fusion, neighbours, rerank, near-duplicates."""

@@ -1,0 +1,208 @@
+"""The search service: plan, legs in one consistent view, fusion, merge and rerank."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from memoranda.engine.analyser import Analyser
+from memoranda.engine.ports import Clock, Embedder, LegQuery, Reranker, Store, Transaction
+from memoranda.engine.records import BUILT_IN_KINDS, STM, IndexState, Turn
+from memoranda.engine.retrieval.companions import read_exchanges
+from memoranda.engine.retrieval.fusion import Legs
+from memoranda.engine.retrieval.hits import (
+    RERANK,
+    SEMANTIC_ONLY,
+    TEXT_ONLY,
+    WEIGHTED_MINMAX,
+    Hit,
+    Outcome,
+    SearchResult,
+)
+from memoranda.engine.retrieval.merge import merge
+from memoranda.engine.retrieval.plan import Mode, QueryVector, SearchRequest, SourcePlan, check_request, effective_mode
+from memoranda.engine.retrieval.rerank import rerank
+from memoranda.engine.retrieval.settings import RetrievalSettings
+from memoranda.engine.retrieval.source import PreparedQuery, SourceFindings, SourceSearch
+from memoranda.sdk.errors import MemoryClientError, MemoryServerError
+
+_log = logging.getLogger(__name__)
+
+ALL_SOURCES_FAILED = "ALL_SOURCES_FAILED"
+
+
+@dataclass(slots=True)
+class _Timer:
+    """Seconds a stage, each measured from the end of the one before."""
+
+    started: float = field(default_factory=time.perf_counter)
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.stages[stage] = now - self.started
+        self.started = now
+
+
+class Searcher:
+    """Answers searches over one project; thread-safe. ``kinds`` are the project's kinds, custom types included."""
+
+    def __init__(
+        self,
+        store: Store,
+        project_id: str,
+        *,
+        analyser: Analyser,
+        clock: Clock,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+        kinds: Collection[str] = BUILT_IN_KINDS,
+        settings: RetrievalSettings | None = None,
+    ) -> None:
+        self._store = store
+        self._project_id = project_id
+        self._analyser = analyser
+        self._clock = clock
+        self._embedder = embedder
+        self._reranker = reranker
+        self._sources = frozenset({STM, *kinds})
+        self._settings = settings or RetrievalSettings()
+
+    @property
+    def analyser(self) -> Analyser:
+        return self._analyser
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Return what the request's sources hold, best first.
+
+        Raises ``MemoryClientError`` for a request that cannot be run and ``MemoryServerError``
+        (``ALL_SOURCES_FAILED``) when no source could answer; a source that fails alone is told in its outcome.
+        """
+        check_request(request, self._sources)
+        timer = _Timer()
+        vector = self._query_vector(request)
+        timer.lap("embed")
+        with self._store.read(self._project_id) as transaction:
+            if vector.values is not None and not vector.model:
+                vector = _recorded_model(vector, transaction)
+            query = PreparedQuery(self._analyser.query_terms(request.query), vector, request.similarity_threshold)
+            findings = self._run_sources(request, query, transaction)
+            hits = self._hits(request, findings)
+            found = [hit.record for hit in hits if isinstance(hit.record, Turn)]
+            companions = read_exchanges(found, transaction.turns) if request.companions else {}
+        timer.lap("search")
+        strategy, rerank_error = _strategy(findings), None
+        if request.rerank and hits:
+            # After the transaction: a reranker may be a slow call, and everything it needs has been read.
+            hits, rerank_error = rerank(request.query, hits, self._reranker)
+            strategy = RERANK if rerank_error is None else strategy
+            timer.lap("rerank")
+        return SearchResult(hits, _outcomes(findings), timer.stages, strategy, rerank_error, companions)
+
+    def _query_vector(self, request: SearchRequest) -> QueryVector:
+        if all(plan.mode is Mode.TEXT for plan in request.sources):
+            return QueryVector()
+        embedder = self._embedder
+        if request.query_vector is not None:
+            if embedder is not None:
+                _check_dimension(request.query_vector, embedder.model_id, embedder.dimension)
+            return QueryVector(embedder.model_id if embedder else "", request.query_vector)
+        if embedder is None:
+            return QueryVector(error="no embedder is configured: searched by text alone")
+        return _embed(request.query, embedder)
+
+    def _run_sources(
+        self, request: SearchRequest, query: PreparedQuery, transaction: Transaction
+    ) -> list[SourceFindings]:
+        search = SourceSearch(transaction, query, self._settings)
+        now = self._clock.now()
+        findings: list[SourceFindings] = []
+        failure: MemoryServerError | None = None
+        for plan in request.sources:
+            leg_query = LegQuery(plan.scope or request.scope, plan.source, request.states(), now, plan.narrowing)
+            mode = effective_mode(plan.mode, query.vector)
+            try:
+                findings.append(search.run(plan, leg_query, mode))
+            except MemoryServerError as error:
+                _log.warning("source_failed", extra={"source": plan.source, "reason": str(error)})
+                findings.append(_failed(plan, mode, error))
+                failure = error
+        if failure is not None and all(found.failed for found in findings):
+            tried = ", ".join(f"{found.plan.source}: {found.error}" for found in findings)
+            raise MemoryServerError(f"no source could be searched ({tried})", code=ALL_SOURCES_FAILED) from failure
+        return [_degraded(found, query.vector.error) for found in findings]
+
+    def _hits(self, request: SearchRequest, findings: Sequence[SourceFindings]) -> list[Hit]:
+        fusion = self._settings.fusion
+        explained = [found.explanations(fusion) if request.explain else {} for found in findings]
+        return [
+            Hit(
+                source=findings[placed.source].plan.source,
+                record=findings[placed.source].records[placed.key],
+                score=placed.score,
+                state=findings[placed.source].states.get(placed.key, IndexState.CURRENT),
+                explanation=explained[placed.source].get(placed.key),
+            )
+            for placed in merge(findings, fusion)
+        ]
+
+
+def _embed(query: str, embedder: Embedder) -> QueryVector:
+    try:
+        (values,) = embedder.embed([query])
+    except Exception as error:  # noqa: BLE001 - an embedder raises what it likes; the outcomes tell the caller
+        _log.warning("query_embedding_failed", extra={"model": embedder.model_id, "reason": str(error)})
+        return QueryVector(error=f"the query could not be embedded by {embedder.model_id}: {error}")
+    if len(values) != embedder.dimension or not _usable(values):
+        return QueryVector(error=f"{embedder.model_id} returned no usable vector of {embedder.dimension} numbers")
+    return QueryVector(embedder.model_id, values)
+
+
+def _usable(values: Sequence[float]) -> bool:
+    norm = math.fsum(float(value) * float(value) for value in values)
+    return math.isfinite(norm) and norm > 0.0
+
+
+def _check_dimension(vector: Sequence[float], model: str, dimension: int) -> None:
+    if len(vector) != dimension:
+        raise MemoryClientError(
+            f"query_embedding has {len(vector)} numbers: the project's model {model!r} has {dimension}"
+        )
+    if not _usable(vector):
+        raise MemoryClientError("query_embedding must hold finite numbers that are not all zero")
+
+
+def _recorded_model(vector: QueryVector, transaction: Transaction) -> QueryVector:
+    """Name the model of a caller's vector where no embedder is at hand."""
+    project = transaction.projects.get()
+    if project is None or not project.embedder_model or vector.values is None:
+        return QueryVector(error="the project has no vectors: searched by text alone")
+    _check_dimension(vector.values, project.embedder_model, project.embedder_dimension)
+    return QueryVector(project.embedder_model, vector.values)
+
+
+def _failed(plan: SourcePlan, mode: Mode, error: MemoryServerError) -> SourceFindings:
+    return SourceFindings(plan, mode, Legs((), ()), error=str(error), failed=True)
+
+
+def _degraded(found: SourceFindings, reason: str | None) -> SourceFindings:
+    if found.error is not None or found.mode is found.plan.mode:
+        return found
+    return SourceFindings(found.plan, found.mode, found.legs, found.order, found.records, found.states, reason)
+
+
+def _outcomes(findings: Sequence[SourceFindings]) -> list[Outcome]:
+    return [
+        Outcome(found.plan.source, found.plan.mode, found.mode, len(found.order), found.error, found.failed)
+        for found in findings
+    ]
+
+
+def _strategy(findings: Sequence[SourceFindings]) -> str:
+    modes = {found.mode for found in findings if not found.failed}
+    if modes == {Mode.TEXT}:
+        return TEXT_ONLY
+    return SEMANTIC_ONLY if modes == {Mode.SEMANTIC} else WEIGHTED_MINMAX
