@@ -1,0 +1,219 @@
+"""Recording turns: durable when the call returns, numbered in their session, searchable by text at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from memoranda.engine.analyser import Analyser
+from memoranda.engine.config import ProjectConfig
+from memoranda.engine.ids import new_id
+from memoranda.engine.indexing import entry_for_turn
+from memoranda.engine.jobs.queue import JobPlanner
+from memoranda.engine.ports import Clock, SessionAdvance, Store, Transaction
+from memoranda.engine.records import Identity, JsonObject, Session, Turn
+from memoranda.engine.scope import Scope
+from memoranda.engine.text import clean_text
+from memoranda.sdk.errors import MemoryConflictError
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDraft:
+    """A turn as a caller hands it in. ``event_time`` defaults to now; ``ttl_days`` counts from now."""
+
+    identity: Identity
+    role: str
+    content: str | None = None
+    model_name: str | None = None
+    tool_calls: Sequence[JsonObject] | None = None
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    is_error: bool = False
+    metadata: JsonObject | None = None
+    idempotency_key: str | None = None
+    event_time: datetime | None = None
+    ttl_days: float | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The session that the turn belongs to: its user and its session id."""
+        return (self.identity.user_id, self.identity.session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurn:
+    """A stored turn; ``repeated`` when an earlier call with the same idempotency key had stored it."""
+
+    turn: Turn
+    repeated: bool
+
+
+class TurnService:
+    """Records and reads turns. Every write is one transaction: the turns, their index rows, their session, their jobs."""
+
+    def __init__(
+        self,
+        store: Store,
+        project_id: str,
+        *,
+        analyser: Analyser,
+        clock: Clock,
+        config: ProjectConfig,
+        planner: JobPlanner,
+    ) -> None:
+        self._store = store
+        self._project_id = project_id
+        self._analyser = analyser
+        self._clock = clock
+        self._config = config
+        self._planner = planner
+
+    def record(self, drafts: Sequence[TurnDraft]) -> list[RecordedTurn]:
+        """Store turns in order, all or none.
+
+        Raises ``MemoryConflictError`` (``IDEMPOTENCY_CONFLICT``) when a key was used for another turn.
+        """
+        if not drafts:
+            return []
+        drafts = [_cleaned(draft) for draft in drafts]
+        with self._store.write(self._project_id) as tx:
+            known = _Known(tx)
+            fresh = [position for position, draft in enumerate(drafts) if known.is_new(draft, position)]
+            stored = dict(zip(fresh, self._store_new(tx, [drafts[position] for position in fresh]), strict=True))
+        return [
+            RecordedTurn(stored[position], repeated=False)
+            if position in stored
+            else RecordedTurn(known.first(draft, stored), repeated=True)
+            for position, draft in enumerate(drafts)
+        ]
+
+    def _store_new(self, tx: Transaction, drafts: Sequence[TurnDraft]) -> list[Turn]:
+        if not drafts:
+            return []
+        now = self._clock.now()
+        sessions = _advance(tx, drafts, now)
+        first_key = tx.projects.allocate_keys(len(drafts))
+        numbers = {place: session.last_seq - count for place, (session, count) in sessions.items()}
+        turns: list[Turn] = []
+        for offset, draft in enumerate(drafts):
+            numbers[draft.place] += 1
+            turns.append(_turn(draft, key=first_key + offset, turn_seq=numbers[draft.place], now=now))
+        tx.turns.insert(turns)
+        pending = self._planner.embeds_turns
+        tx.index.add([entry_for_turn(turn, self._analyser, self._config, embed=pending) for turn in turns])
+        for session, _ in sessions.values():
+            self._planner.after_turns(tx, session, now)
+        self._planner.after_lifetimes(tx, [turn.expires_at for turn in turns], now)
+        return turns
+
+    def get(self, turn_id: str, *, user_id: str | None = None) -> Turn | None:
+        """Return a turn that is visible to this user (any user, where none is named)."""
+        now = self._clock.now()
+        with self._store.read(self._project_id) as tx:
+            found = tx.turns.get([turn_id])
+        visible = [turn for turn in found if user_id in (None, turn.user_id) and not _expired(turn, now)]
+        return visible[0] if visible else None
+
+    def page(self, scope: Scope, after: tuple[str, str, int] | None, limit: int) -> Sequence[Turn]:
+        """Return turns in (user, session, turn_seq) order."""
+        with self._store.read(self._project_id) as tx:
+            return tx.turns.page(scope, after, limit, self._clock.now())
+
+
+class _Known:
+    """Which turns of a batch were stored before, by their idempotency keys."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._before: dict[tuple[str, str, str], Turn] = {}
+        self._batch: dict[tuple[str, str, str], tuple[int, TurnDraft]] = {}
+
+    def is_new(self, draft: TurnDraft, position: int) -> bool:
+        """Return whether a draft is to be stored; a key that was used for another turn is a conflict."""
+        if draft.idempotency_key is None:
+            return True
+        place = (*draft.place, draft.idempotency_key)
+        if place in self._batch:
+            _check_same(draft, self._batch[place][1])
+            return False
+        before = self._tx.turns.by_idempotency_key(*place)
+        if before is None:
+            self._batch[place] = (position, draft)
+            return True
+        _check_same(draft, before)
+        self._before[place] = before
+        return False
+
+    def first(self, draft: TurnDraft, stored: Mapping[int, Turn]) -> Turn:
+        """Return the turn that a repeated draft repeats."""
+        place = (*draft.place, draft.idempotency_key or "")
+        before = self._before.get(place)
+        return before if before is not None else stored[self._batch[place][0]]
+
+
+def _check_same(draft: TurnDraft, other: TurnDraft | Turn) -> None:
+    if _content(draft) != _content(other):
+        raise MemoryConflictError(
+            f"idempotency key {draft.idempotency_key!r} was used in session {draft.identity.session_id!r} for a turn "
+            "with other content; use a new key for a new turn",
+            code="IDEMPOTENCY_CONFLICT",
+        )
+
+
+def _content(turn: TurnDraft | Turn) -> tuple[object, ...]:
+    calls = None if turn.tool_calls is None else [dict(call) for call in turn.tool_calls]
+    return (turn.role, turn.content, calls, turn.tool_call_id, turn.tool_name, turn.is_error, turn.metadata)
+
+
+def _advance(
+    tx: Transaction, drafts: Sequence[TurnDraft], now: datetime
+) -> dict[tuple[str, str], tuple[Session, int]]:
+    """Take turn numbers for every session of a batch, in key order, so that bulk writers do not deadlock."""
+    counts: dict[tuple[str, str], list[TurnDraft]] = {}
+    for draft in drafts:
+        counts.setdefault(draft.place, []).append(draft)
+    return {
+        place: (
+            tx.sessions.advance(SessionAdvance(identity=group[-1].identity, count=len(group), now=now)),
+            len(group),
+        )
+        for place, group in sorted(counts.items())
+    }
+
+
+def _turn(draft: TurnDraft, *, key: int, turn_seq: int, now: datetime) -> Turn:
+    return Turn(
+        id=new_id(),
+        key=key,
+        user_id=draft.identity.user_id,
+        agent_id=draft.identity.agent_id,
+        session_id=draft.identity.session_id,
+        turn_seq=turn_seq,
+        role=draft.role,
+        content=draft.content,
+        created_at=now,
+        event_time=draft.event_time or now,
+        model_name=draft.model_name,
+        tool_calls=draft.tool_calls,
+        tool_call_id=draft.tool_call_id,
+        tool_name=draft.tool_name,
+        is_error=draft.is_error,
+        metadata=draft.metadata or None,
+        idempotency_key=draft.idempotency_key,
+        expires_at=None if draft.ttl_days is None else now + timedelta(days=draft.ttl_days),
+    )
+
+
+def _cleaned(draft: TurnDraft) -> TurnDraft:
+    """Return a draft whose text every database can hold."""
+    content = None if draft.content is None else clean_text(draft.content)
+    return draft if content == draft.content and draft.metadata != {} else replace(
+        draft, content=content, metadata=draft.metadata or None
+    )
+
+
+def _expired(turn: Turn, now: datetime) -> bool:
+    return turn.expires_at is not None and turn.expires_at <= now
+
+
