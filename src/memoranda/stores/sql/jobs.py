@@ -255,6 +255,7 @@ class SqlJobRows:
 
     def enqueue(self, job: Job) -> bool:
         created_at = to_micros(job.created_at)
+        self._sql.enqueued = True
         row = self._sql.one(
             _ENQUEUE,
             id=job.id,

@@ -1,0 +1,258 @@
+"""The worker: claims due jobs, runs them under a renewed lease, and keeps what fails."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from memoranda.engine.ids import new_id
+from memoranda.engine.jobs.failure import Cause, FailureClass, RetryDecision, classify, decide
+from memoranda.engine.jobs.handler import FailureHook, JobHandler, Lease, LeaseLostError
+from memoranda.engine.ports import Clock, Store
+from memoranda.engine.records import Failure, Job, JobKind
+from memoranda.sdk.errors import MemoryStoreError
+
+logger = logging.getLogger(__name__)
+
+_CRASHES = 20
+"""How often a job may end with its worker's death before it is kept as a failure."""
+_LONGEST_OUTAGE_WAIT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """What a worker can provide, and its timing.
+
+    ``lease`` is how long a job of a dead worker waits to be taken over, renewed three times within. ``poll_seconds`` is
+    how long jobs of other processes may go unnoticed; ``settle_seconds`` lets a burst of writes become one batch.
+    """
+
+    extractors: tuple[str, ...] = ("",)
+    embedders: tuple[str, ...] = ("",)
+    lease: timedelta = timedelta(seconds=15)
+    poll_seconds: float = 5.0
+    settle_seconds: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """Who runs which kind of job, and what else happens when one ends as a failure."""
+
+    by_kind: Mapping[JobKind, JobHandler]
+    on_failure: Mapping[JobKind, FailureHook] = field(default_factory=dict)
+
+
+class Worker:
+    """Runs the jobs of one project, in one daemon thread (``start``) or in the caller's (``run_once``)."""
+
+    def __init__(
+        self, store: Store, project_id: str, clock: Clock, handlers: Handlers, settings: WorkerSettings | None = None
+    ) -> None:
+        self._store = store
+        self._project_id = project_id
+        self._clock = clock
+        self._handlers = handlers
+        self.settings = settings or WorkerSettings()
+        self._reset()
+        store.after_commit(self.wake)
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+
+    @property
+    def running(self) -> bool:
+        """Whether this process's thread runs; a forked child has none of its parent's threads."""
+        return self._pid == os.getpid() and self._thread is not None and self._thread.is_alive()
+
+    def after_fork(self) -> None:
+        """Forget the parent's thread and locks in a forked child; ``start`` may be called again then."""
+        self._reset()
+
+    def start(self) -> None:
+        """Start the thread; a second call does nothing."""
+        if self._pid != os.getpid():
+            self._reset()
+        if self.running:
+            return
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._loop, args=(self._stopping,), name="memoranda-worker", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float | None = 5.0) -> bool:
+        """Ask the thread to end after its job; return whether it ended in time. What is left is durable."""
+        self._stopping.set()
+        self._wake.set()
+        thread = self._thread if self._pid == os.getpid() else None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+        return not self.running
+
+    def wake(self) -> None:
+        """Look for due jobs now; called after each commit that enqueued one."""
+        self._wake.set()
+
+    def run_once(self) -> bool:
+        """Run one due job in the calling thread; return whether there was one."""
+        now = self._clock.now()
+        with self._store.read(self._project_id) as tx:
+            due = tx.jobs.next_due()
+        if due is None or due > now:
+            return False
+        token = new_id()
+        job = self._claim(now, token)
+        if job is None:
+            return False
+        self._run(job, Lease(job.id, token))
+        return True
+
+    def run_until_idle(self, deadline: float | None = None) -> bool:
+        """Run due jobs in the calling thread until none is left; return whether that was before ``deadline``.
+
+        ``deadline`` is of ``time.monotonic``; a job that runs is not interrupted.
+        """
+        while self.run_once():
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+        return True
+
+    def _claim(self, now: datetime, token: str) -> Job | None:
+        with self._store.write(self._project_id) as tx:
+            return tx.jobs.claim(
+                kinds=tuple(self._handlers.by_kind),
+                extractors=self.settings.extractors,
+                embedders=self.settings.embedders,
+                now=now,
+                lease_until=now + self.settings.lease,
+                token=token,
+            )
+
+    def _run(self, job: Job, lease: Lease) -> None:
+        try:
+            if job.attempts > _CRASHES and job.last_error is None:
+                self._keep_or_retry(job, lease, _crashed(job))
+                return
+            with self._renewing(lease):
+                outcome = self._handlers.by_kind[job.kind].handle(job, lease)
+            if not lease.finished:
+                with self._store.write(self._project_id) as tx:
+                    lease.finish(tx)
+            logger.debug("job.done", extra={"job_id": job.id, "job_kind": job.kind.value, "outcome": str(outcome)})
+        except LeaseLostError:
+            logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
+        except Exception as error:  # Whatever a handler raises is kept with its job; the worker outlives it.
+            cause = classify(error)
+            unexpected = error if cause.failure_class is FailureClass.INTERNAL else None
+            logger.warning("job.failed", exc_info=unexpected, extra=_described(job, cause))
+            self._settle(job, lease, cause)
+
+    def _settle(self, job: Job, lease: Lease, cause: Cause) -> None:
+        try:
+            self._keep_or_retry(job, lease, decide(job, cause, self._clock.now()))
+        except LeaseLostError:
+            logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
+
+    def _keep_or_retry(self, job: Job, lease: Lease, decision: RetryDecision) -> None:
+        with self._store.write(self._project_id) as tx:
+            if decision.retry_at is not None:
+                if not tx.jobs.retry(job.id, lease.token, decision.retry_at, decision.cause.reason, True):
+                    raise LeaseLostError(f"job {job.id} went to another worker")
+                return
+            lease.finish(tx)
+            failure = failure_of(job, decision.cause, self._clock.now())
+            hook = self._handlers.on_failure.get(job.kind)
+            kept = failure if hook is None else hook(tx, job, failure)
+            if kept is not None:
+                tx.failures.insert(kept)
+
+    @contextmanager
+    def _renewing(self, lease: Lease) -> Iterator[None]:
+        """Renew the lease from a second thread while the handler runs."""
+        done = threading.Event()
+        thread = threading.Thread(target=self._renew, args=(lease, done), name="memoranda-lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _renew(self, lease: Lease, done: threading.Event) -> None:
+        while not done.wait(self.settings.lease.total_seconds() / 3):
+            try:
+                with self._store.write(self._project_id) as tx:
+                    held = tx.jobs.renew(lease.job_id, lease.token, self._clock.now() + self.settings.lease)
+            except MemoryStoreError as error:
+                logger.warning("lease.not_renewed", extra={"job_id": lease.job_id, "reason": str(error)})
+                continue
+            if not held:
+                # Also so when the handler has just finished the job: then nobody asks any more.
+                lease.lost = not lease.finished
+                return
+
+    def _loop(self, stopping: threading.Event) -> None:
+        outages = 0
+        while not stopping.is_set():
+            try:
+                # Cleared before looking, so that what is committed after the look wakes the next round.
+                self._wake.clear()
+                if not self.run_once():
+                    self._sleep(stopping)
+                outages = 0
+            except Exception as error:  # The worker outlives an outage of its store: it waits and goes on.
+                outages += 1
+                logger.warning("worker.store_failed", exc_info=error, extra={"outages": outages})
+                stopping.wait(min(_LONGEST_OUTAGE_WAIT, 0.5 * 2 ** min(outages - 1, 10)))
+
+    def _sleep(self, stopping: threading.Event) -> None:
+        with self._store.read(self._project_id) as tx:
+            due = tx.jobs.next_due()
+        wait = self.settings.poll_seconds
+        now = self._clock.now()
+        if due is not None and due > now:
+            wait = min(wait, (due - now).total_seconds())
+        if self._wake.wait(wait):
+            stopping.wait(self.settings.settle_seconds)
+
+
+def failure_of(job: Job, cause: Cause, now: datetime) -> Failure:
+    """Return the failure that keeps a job which ended without success."""
+    return Failure(
+        id=new_id(),
+        job_kind=job.kind,
+        failure_class=cause.failure_class.value,
+        reason=cause.reason,
+        attempts=job.attempts,
+        payload=job.payload,
+        first_seen=job.created_at,
+        last_seen=now,
+        lane=job.lane,
+        extractor=job.extractor,
+        embedder=job.embedder,
+        raw_reply=cause.raw_reply,
+        user_id=job.user_id,
+        session_id=job.session_id,
+        snapshot_id=str(job.payload.get("snapshot_id", "")),
+    )
+
+
+def _crashed(job: Job) -> RetryDecision:
+    reason = f"the worker died {job.attempts - 1} times while it ran this job"
+    return RetryDecision(Cause(FailureClass.INTERNAL, reason), None)
+
+
+def _described(job: Job, cause: Cause) -> dict[str, object]:
+    return {
+        "job_id": job.id,
+        "job_kind": job.kind.value,
+        "attempts": job.attempts,
+        "failure_class": cause.failure_class.value,
+    }
