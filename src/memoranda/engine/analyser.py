@@ -83,6 +83,11 @@ class _Word(NamedTuple):
     length: int
 
 
+def known_languages() -> tuple[str, ...]:
+    """The languages an analyser can be made for, sorted."""
+    return tuple(sorted(Stemmer.algorithms()))
+
+
 class Analyser:
     """Splits text into terms for one language; safe to share between threads.
 
@@ -92,9 +97,9 @@ class Analyser:
     __slots__ = ("_stemmers", "_stop_words", "_words", "language", "version")
 
     def __init__(self, language: str = DEFAULT_LANGUAGE) -> None:
-        known = Stemmer.algorithms()
+        known = known_languages()
         if language not in known:
-            raise ValueError(f"unknown analyser language {language!r}; use one of: {', '.join(sorted(known))}")
+            raise ValueError(f"unknown analyser language {language!r}; use one of: {', '.join(known)}")
         self.language: Final = language
         self.version: Final = (
             f"{_RULES_VERSION} {language} unicode-{unicodedata.unidata_version} pystemmer-{Stemmer.version()}"
