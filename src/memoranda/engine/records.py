@@ -321,7 +321,10 @@ class RecordVectors:
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:
-    """What is fixed or remembered about a project as such; empty strings where not yet fixed."""
+    """What is fixed or remembered about a project as such; empty strings where not yet fixed.
+
+    ``filling`` names, for each filter key that was declared later, the sources whose records do not have it yet.
+    """
 
     project_id: str
     created_at: datetime
@@ -331,3 +334,4 @@ class ProjectRow:
     embedder_model: str = ""
     embedder_fingerprint: str = ""
     embedder_dimension: int = 0
+    filling: Mapping[str, Sequence[str]] = field(default_factory=dict)

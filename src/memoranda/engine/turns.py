@@ -10,7 +10,7 @@ from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ProjectConfig
 from memoranda.engine.ids import new_id
 from memoranda.engine.indexing import entry_for_turn
-from memoranda.engine.jobs.queue import JobPlanner
+from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.ports import Clock, SessionAdvance, Store, Transaction
 from memoranda.engine.records import Identity, JsonObject, Session, Turn
 from memoranda.engine.scope import Scope
@@ -50,7 +50,7 @@ class RecordedTurn:
 
 
 class TurnService:
-    """Records and reads turns. Every write is one transaction: the turns, their index rows, their session, their jobs."""
+    """Records and reads turns; a write is one transaction of the turns, their index rows, their session and their jobs."""
 
     def __init__(
         self,
@@ -166,9 +166,7 @@ def _content(turn: TurnDraft | Turn) -> tuple[object, ...]:
     return (turn.role, turn.content, calls, turn.tool_call_id, turn.tool_name, turn.is_error, turn.metadata)
 
 
-def _advance(
-    tx: Transaction, drafts: Sequence[TurnDraft], now: datetime
-) -> dict[tuple[str, str], tuple[Session, int]]:
+def _advance(tx: Transaction, drafts: Sequence[TurnDraft], now: datetime) -> dict[tuple[str, str], tuple[Session, int]]:
     """Take turn numbers for every session of a batch, in key order, so that bulk writers do not deadlock."""
     counts: dict[tuple[str, str], list[TurnDraft]] = {}
     for draft in drafts:
@@ -208,12 +206,12 @@ def _turn(draft: TurnDraft, *, key: int, turn_seq: int, now: datetime) -> Turn:
 def _cleaned(draft: TurnDraft) -> TurnDraft:
     """Return a draft whose text every database can hold."""
     content = None if draft.content is None else clean_text(draft.content)
-    return draft if content == draft.content and draft.metadata != {} else replace(
-        draft, content=content, metadata=draft.metadata or None
+    return (
+        draft
+        if content == draft.content and draft.metadata != {}
+        else replace(draft, content=content, metadata=draft.metadata or None)
     )
 
 
 def _expired(turn: Turn, now: datetime) -> bool:
     return turn.expires_at is not None and turn.expires_at <= now
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any
 
 from memoranda.engine.records import (
     EPISODIC,
@@ -45,7 +45,7 @@ def memory_entry(record: MemoryRecord, *, superseded_by: str | None = None, has_
         session_id=present(record.session_id),
         visibility=record.visibility,
         metadata=None if record.metadata is None else dict(record.metadata),
-        status=cast('Literal["current", "superseded"]', record.status.value),
+        status=record.status.value,
         version=record.version,
         occurrences=record.occurrences,
         event_time=record.event_time,
@@ -145,7 +145,7 @@ def memory_metadata(record: MemoryRecord) -> Json:
 
 
 def turn_metadata(turn: Turn) -> Json:
-    """Return a turn's chunk metadata: its place in the conversation, tool fields that are set, the caller's own slot."""
+    """Return a turn's chunk metadata: its place in the conversation, set tool fields, the caller's own slot."""
     fields: Json = {
         "kind": STM,
         "role": turn.role,

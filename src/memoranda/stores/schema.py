@@ -53,6 +53,7 @@ projects = _table(
     _key("embedder_model"),
     _key("embedder_fingerprint"),
     _int("embedder_dimension", default=0),
+    _text("filling", optional=True),
     _int("next_key", default=1),
 )
 

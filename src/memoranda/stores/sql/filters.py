@@ -53,6 +53,7 @@ class _Clauses:
     ) -> ColumnElement[bool]:
         column = self._table.c.agent_id if key == AGENT_KEY else _column(value_type)
         values = wanted if isinstance(wanted, tuple) else (wanted,)
+        condition: ColumnElement[bool]
         if operator is Operator.EXISTS:
             condition = true()
         elif values:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import Table, bindparam, delete, insert, literal_column, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, literal_column, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memoranda.engine.ports import DocumentRow
@@ -41,7 +41,7 @@ def _insert(table: Table) -> Statement:
     return Statement(insert(table).values({column.name: bindparam(_parameter(column.name)) for column in table.c}))
 
 
-def _at(table: Table, *names: str) -> Iterator[object]:
+def _at(table: Table, *names: str) -> Iterator[ColumnElement[bool]]:
     return (table.c[name] == bindparam(_parameter(name)) for name in ("project_id", *names))
 
 

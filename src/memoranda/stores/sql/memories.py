@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memoranda.engine.ports import MemoryQuery
@@ -144,7 +144,7 @@ def _conditions(query: MemoryQuery, parameters: dict[str, object]) -> Iterator[C
         yield in_list(memories.c.status, "status", list_size(len(query.statuses)))
     if query.after_key:
         parameters["after_key"] = query.after_key
-        place = bindparam("after_key")
+        place: BindParameter[int] = bindparam("after_key")
         yield memories.c.key < place if query.newest_first else memories.c.key > place
     if query.where is not None:
         yield filter_clause(query.where, memories, parameters)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import BindParameter, bindparam, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from memoranda.engine.records import ProjectRow, Tombstone
@@ -13,7 +14,7 @@ from memoranda.stores.sql.codec import from_micros, object_from, optional_json, 
 from memoranda.stores.sql.statement import Executor, Statement
 from memoranda.stores.sql.totals import TOTALS
 
-_PROJECT = bindparam("project_id")
+_PROJECT: BindParameter[str] = bindparam("project_id")
 _FIELDS = (
     "org_id",
     "created_at",
@@ -22,6 +23,7 @@ _FIELDS = (
     "embedder_model",
     "embedder_fingerprint",
     "embedder_dimension",
+    "filling",
 )
 
 _GET = Statement(select(*(projects.c[name] for name in _FIELDS)).where(projects.c.project_id == _PROJECT))
@@ -66,6 +68,11 @@ _REMOVE_TOMBSTONE = Statement(
 _HAS_TOMBSTONES = Statement(select(func.count()).select_from(tombstones).where(tombstones.c.project_id == _PROJECT))
 
 
+def filling_from(text: str | None) -> dict[str, list[str]]:
+    """Read which sources still lack the values of which filter keys."""
+    return {} if text is None else {name: list(sources) for name, sources in json.loads(text).items()}
+
+
 class SqlProjectRows:
     """``ProjectRows`` over SQL."""
 
@@ -76,7 +83,7 @@ class SqlProjectRows:
         row = self._sql.one(_GET)
         if row is None:
             return None
-        org_id, created_at, config, analyser, model, fingerprint, dimension = row
+        org_id, created_at, config, analyser, model, fingerprint, dimension, filling = row
         return ProjectRow(
             project_id=self._sql.project_id,
             created_at=from_micros(created_at),
@@ -86,6 +93,7 @@ class SqlProjectRows:
             embedder_model=model,
             embedder_fingerprint=fingerprint,
             embedder_dimension=dimension,
+            filling=filling_from(filling),
         )
 
     def put(self, row: ProjectRow) -> None:
@@ -98,6 +106,7 @@ class SqlProjectRows:
             embedder_model=row.embedder_model,
             embedder_fingerprint=row.embedder_fingerprint,
             embedder_dimension=row.embedder_dimension,
+            filling=optional_json(row.filling or None),
         )
 
     def allocate_keys(self, count: int) -> int:

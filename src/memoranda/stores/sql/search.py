@@ -80,8 +80,10 @@ class SqlSearchRows:
             else _text_statement(size, shape, query.narrowing, parameters)
         )
         rows = self._sql.all(statement, **parameters)
-        columns = zip(*rows, strict=True) if rows else ((), (), (), (), ())
-        return TextMatches(*columns, records=int(records), total_length=int(total_length))
+        if not rows:
+            return TextMatches((), (), (), (), (), int(records), int(total_length))
+        found, keys, frequencies, lengths, candidates = zip(*rows, strict=True)
+        return TextMatches(found, keys, frequencies, lengths, candidates, int(records), int(total_length))
 
     def vectors(self, query: LegQuery, model: str, vector: Sequence[float], limit: int) -> Sequence[ScoredKey]:
         return self._scan.nearest(self._sql, query, model, vector, limit)

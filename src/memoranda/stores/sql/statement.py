@@ -48,9 +48,9 @@ class Cursor(Protocol):
     @property
     def rowcount(self) -> int: ...
     def execute(self, sql: str, parameters: Mapping[str, object] = ..., /) -> object: ...
-    def executemany(self, sql: str, parameters: Iterable[Mapping[str, object]], /) -> object: ...
+    def executemany(self, sql: str, parameters: Sequence[Mapping[str, object]], /) -> object: ...
     def fetchone(self) -> Row | None: ...
-    def fetchall(self) -> list[Row]: ...
+    def fetchall(self) -> Sequence[Row]: ...
 
 
 class Statement:
@@ -99,16 +99,16 @@ class Executor:
         self._run(statement, parameters)
         return self._cursor.rowcount
 
-    def execute_many(self, statement: Statement, rows: Iterable[Mapping[str, object]]) -> int:
+    def execute_many(self, statement: Statement, rows: Sequence[Mapping[str, object]]) -> int:
         """Run a change once for each row of parameters (``project_id`` included by the caller)."""
         sql, constants = statement.prepared(self._dialect)
-        self._cursor.executemany(sql, ({**constants, **row} for row in rows) if constants else rows)
+        self._cursor.executemany(sql, [{**constants, **row} for row in rows] if constants else rows)
         return self._cursor.rowcount
 
     def one(self, statement: Statement, **parameters: object) -> Row | None:
         self._run(statement, parameters)
         return self._cursor.fetchone()
 
-    def all(self, statement: Statement, **parameters: object) -> list[Row]:
+    def all(self, statement: Statement, **parameters: object) -> Sequence[Row]:
         self._run(statement, parameters)
         return self._cursor.fetchall()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, func, literal, select, union_all
+from sqlalchemy import BindParameter, bindparam, func, literal, select, union_all
 
 from memoranda.stores.schema import memories, sessions, snapshots, turns
 from memoranda.stores.sql.statement import Statement
 
-_PROJECT = bindparam("project_id")
+_PROJECT: BindParameter[str] = bindparam("project_id")
 
 TOTALS = Statement(
     union_all(

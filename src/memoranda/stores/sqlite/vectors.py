@@ -120,7 +120,7 @@ class SqliteVectorScan:
         if query.narrowing != _EMPTY or sql.hides:
             statement = _statement(shape, query.narrowing, parameters)
             return _read(sql, statement, parameters, model, dimension)
-        generations = sorted(sql.all(_generations_statement(shape), **parameters))
+        generations = sorted(tuple(row) for row in sql.all(_generations_statement(shape), **parameters))
         records = sum(row[4] for row in generations)
         if records < CACHE_FROM:
             return _read(sql, _plain_statement(shape), parameters, model, dimension) if records else None
