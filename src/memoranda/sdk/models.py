@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import Enum
-from typing import Annotated, Any, NotRequired, TypeAlias
+from typing import Any, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
@@ -171,7 +171,7 @@ class MemoryChunk(Model):
     embedding: list[float] | None = None
     similarity_score: float | None = None
     metadata: dict[str, Any] | None = None
-    explanation: Annotated[ChunkExplanation | None, _only_when_set(None)]
+    explanation: ChunkExplanation | None = _only_when_set(None)
 
     @property
     def org_id(self) -> Any:
@@ -201,8 +201,8 @@ class ContextMetadata(Model):
     timing: dict[str, float] = Field(default_factory=dict)
     ranking_strategy: str | None = None
     source_outcomes: list[SourceOutcome] | None = None
-    dropped: Annotated[list[dict[str, Any]] | None, _only_when_set(None)]
-    truncated: Annotated[bool, _only_when_set(False)]
+    dropped: list[dict[str, Any]] | None = _only_when_set(None)
+    truncated: bool = _only_when_set(False)
 
 
 class ContextResponse(Model):
@@ -356,7 +356,7 @@ class RetrievedCustomMemory(Model):
     contextual_metadata: dict[str, Any] | None = None
     user_id: str | None = None
     agent_id: str | None = None
-    explanation: Annotated[ChunkExplanation | None, _only_when_set(None)]
+    explanation: ChunkExplanation | None = _only_when_set(None)
 
 
 class CustomMemoryRetrieveResult(Model):
