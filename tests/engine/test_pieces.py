@@ -58,6 +58,19 @@ def test_a_sign_beyond_the_limit_is_cut_and_a_character_beyond_it_stays() -> Non
     assert split_text("abc", 1, lambda text: 5 * len(text)) == ["a", "b", "c"]
 
 
+def test_counting_a_long_text_looks_at_each_part_a_few_times_only() -> None:
+    seen = 0
+
+    def count(text: str) -> int:
+        nonlocal seen
+        seen += len(text)
+        return len(text)
+
+    text = "word " * 20_000
+    assert "".join(split_text(text, 100, count)) == text
+    assert seen < 20 * len(text)
+
+
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="max_tokens is 0"):
         split_text("text", 0, len)

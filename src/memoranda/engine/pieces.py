@@ -25,16 +25,20 @@ def split_text(text: str, max_tokens: int, count: Callable[[str], int]) -> list[
     pieces: list[str] = []
     rest = text
     while rest:
-        end = len(rest) if count(rest) <= max_tokens else _cut(rest, _longest_fitting(rest, max_tokens, count))
+        end = _longest_fitting(rest, max_tokens, count)
+        if end < len(rest):
+            end = _cut(rest, end)
         pieces.append(rest[:end])
         rest = rest[end:]
     return pieces
 
 
 def _longest_fitting(text: str, max_tokens: int, count: Callable[[str], int]) -> int:
-    """The length of the longest prefix within the limit, at least 1."""
+    """The length of the longest prefix within the limit, at least 1; looks only a little beyond it."""
     fits, beyond = 1, min(len(text), 4 * max_tokens)
-    while beyond < len(text) and count(text[:beyond]) <= max_tokens:
+    while count(text[:beyond]) <= max_tokens:
+        if beyond == len(text):
+            return beyond
         fits, beyond = beyond, min(len(text), 2 * beyond)
     while beyond - fits > 1:
         middle = (fits + beyond) // 2
