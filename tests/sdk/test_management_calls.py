@@ -272,3 +272,21 @@ def test_failure_ids_are_a_list(memory: Memory) -> None:
     with pytest.raises(ValueError, match="list of failure ids"):
         memory.retry_failures("f1")
     assert memory.retry_failures(("f1", "f2")) == 1
+
+
+def test_a_session_is_deleted_for_the_user_of_the_handle(memory: Memory, runtime: FullRuntime) -> None:
+    assert memory.delete_session("s9").turns == 2
+    assert runtime.last == {"session_id": "s9", "user_id": "u1"}
+    memory.delete_session("s9", user_id="u2")
+    assert runtime.last == {"session_id": "s9", "user_id": "u2"}
+
+
+def test_operators_see_the_whole_project(memory: Memory, runtime: FullRuntime) -> None:
+    assert memory.status().project_id == "default"
+    memory.list_failures(failure_class="RATE_LIMIT", cursor="c")
+    memory.get_failure("f1")
+    assert [arguments for _, arguments in runtime.calls] == [
+        {},
+        {"failure_class": "RATE_LIMIT", "limit": 50, "cursor": "c"},
+        {"failure_id": "f1"},
+    ]
