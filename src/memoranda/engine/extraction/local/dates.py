@@ -95,9 +95,11 @@ def _absolute(text: str, words: TimeWords, today: date, tense: int) -> TimeHit |
         if month is None and found.get("month") is not None:
             continue
         precision = "day" if day else "month" if month else "year"
-        when = date(int(year) if year else today.year, month or 1, int(day) if day else 1)
-        if year is None:
-            when = _nearest_year(when, today, tense)
+        if day and not month:
+            when = _nearest_month(today.replace(day=int(day)), today, tense)
+        else:
+            when = date(int(year) if year else today.year, month or 1, int(day) if day else 1)
+            when = when if year else _nearest_year(when, today, tense)
         if not 1900 <= when.year <= 2100:
             continue
         return TimeHit(match.start(), match.end(), when, precision, year is None, _side(when, today))
@@ -118,6 +120,10 @@ def _nearest_year(when: date, today: date, tense: int) -> date:
     if tense > 0 and when < today:
         return when.replace(year=when.year + 1)
     return when
+
+
+def _nearest_month(when: date, today: date, tense: int) -> date:
+    return _shift(when, "month", tense) if tense and (when > today) == (tense < 0) and when != today else when
 
 
 def _distance(text: str, words: TimeWords, today: date, tense: int) -> TimeHit | None:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from memoranda.engine.extraction.items import ExtractedItem
 from memoranda.engine.extraction.local.rules import MAX_CONTENT, shorten
 
-# fmt: off  (tables: one rule a line is easier to read and to compare)
-
 _TERM = r"[\"'“„‚«»`]?(?P<term>[\w][\w/&+.-]*(?: [\w/&+-]+){0,3}?)[\"'”“‘«»`]?"
 _DEFINITION = r"(?P<definition>[^?\n]{4,300})"
 _DOMAIN = (

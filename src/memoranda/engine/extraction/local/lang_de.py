@@ -5,8 +5,6 @@ from __future__ import annotations
 from memoranda.engine.extraction.local.dates import TimeWords
 from memoranda.engine.extraction.local.rules import Language, event, fact, guideline, memory, plan, preference, rx
 
-# fmt: off  (tables: one rule a line is easier to read and to compare)
-
 _N = r"(?:[^,;:.!?()\n—–\ue000]|[.](?=\w))"
 _THING = rf"(?P<thing>{_N}{{2,90}})"
 _PLACE = rf"(?P<place>(?-i:[A-ZÄÖÜ]){_N}{{1,60}})"
@@ -70,7 +68,7 @@ RULES = (
     ),
     fact(rf"meine? {_RELATION} heißt {_NAME}", "family:{rel}:{name}", "{rel} von {who}: {name}."),
     fact(
-        rf"meine? {_RELATION},? {_NAME}(?=,| (?:ist|war|hat|und ich|arbeitet|wohnt|mag|liebt)\b)",
+        rf"meine? {_RELATION},? {_NAME}(?=,| (?:ist|war|hat|und ich|(?-i:[a-zäöü])\w+)\b)",
         "family:{rel}:{name}",
         "{rel} von {who}: {name}.",
     ),
@@ -328,6 +326,7 @@ GERMAN = Language(
         *((rx(rf"^ich {first}\b"), f"{{who}} {third}") for first, third in _VERBS.items()),
     ),
     joins=(("von Der Nutzer", "des Nutzers"),),
+    addressed=rx(r"\b(?:du|dir|dich|dein\w*|euch|ihr)\b"),
     guideline="{who} bittet: {text}",
     canonical={
         "frau": "wife",

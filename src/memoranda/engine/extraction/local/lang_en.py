@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from memoranda.engine.extraction.local.dates import TimeWords
 from memoranda.engine.extraction.local.rules import Language, event, fact, guideline, memory, plan, preference, rx
-
-# fmt: off  (tables: one rule a line is easier to read and to compare)
+from memoranda.engine.extraction.local.times_en import TIMES
 
 _N = r"(?:[^,;:.!?()\n—–\ue000]|[.](?=\w))"
 _THING = rf"(?P<thing>{_N}{{2,90}})"
@@ -82,7 +80,7 @@ RULES = (
         "{who} works at {org}.",
     ),
     fact(
-        rf"(?:I|I've|I have) {_ADV}(?:joined|got hired (?:by|at)|started (?:working )?(?:at|for)|started (?:a|my) new (?:job|position) (?:at|with)) (?P<org>(?-i:[A-Z]){_N}{{1,50}})",
+        rf"(?:I|I've|I have) {_ADV}(?:joined|got hired (?:by|at)|(?:got|landed|accepted) (?:the|a|my new|a new) (?:job|position|role|offer) (?:at|with|from)|started (?:working )?(?:at|for)|started (?:a|my) new (?:job|position) (?:at|with)) (?P<org>(?-i:[A-Z]){_N}{{1,50}})",
         "employer",
         "{who} works at {org}.",
     ),
@@ -104,7 +102,7 @@ RULES = (
         "{who}'s {rel} is called {name}.",
     ),
     fact(
-        rf"my {_RELATION},? {_NAME}(?=,| (?:is|was|has|and I|works|lives|loves|just|got|who)\b)",
+        rf"my {_RELATION},? {_NAME}(?=,| (?:is|was|has|and I|(?-i:[a-z])\w+)\b)",
         "family:{rel}:{name}",
         "{who}'s {rel} is called {name}.",
     ),
@@ -201,7 +199,7 @@ RULES = (
         None,
     ),
     memory(
-        r"I (?:usually|always|normally|typically) (?!\w+ (?:that|how)\b)(?!love|like|enjoy|think|feel|knew|wanted|hate|said|thought|try|want|find|wonder|say|look|remember|tell|get so|had|wished|dreamed|admired|prefer|hoped)(?P<thing>[a-z]+ [^,;.!?\n]{3,80})"
+        r"I (?:usually|always|normally|typically) (?!\w+ (?:that|how)\b)(?!love|like|enjoy|think|feel|knew|wanted|hate|said|thought|try|worry|end up|make sure|believe|keep|want|find|wonder|say|look|remember|tell|get so|had|wished|dreamed|admired|prefer|hoped)(?P<thing>[a-z]+ [^,;.!?\n]{3,80})"
     ),
     memory(
         r"I (?P<thing>(?:go|run|swim|jog|meditate|practi[sc]e|train|play|walk|cycle|bike|cook|read|exercise|wake up|get up|do yoga|volunteer|drink)\b[^,;.!?\n]{0,60}\b(?:every|each|once a|twice a|times a|on weekends|in the mornings?|daily) ?\w*)"
@@ -276,70 +274,6 @@ RULES = (
     ),
 )
 
-_MONTHS = {
-    m: i
-    for i, m in enumerate(
-        "january february march april may june july august september october november december".split(), 1
-    )
-}
-_MONTHS |= {m[:3]: i for m, i in _MONTHS.items()} | {"sept": 9}
-_MON = r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\b\.?"
-_DAYS = {d: i for i, d in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}
-_DAYS |= {d[:3]: i for d, i in _DAYS.items()}
-_NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)}
-_NUMBERS |= {"a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3}
-_UNITS = {f"{u}{s}": u for u in ("day", "week", "month", "year") for s in ("", "s")}
-_COUNT = (
-    r"(?P<n>\d{1,3}|a couple of|a few|an?|"
-    + "|".join("one two three four five six seven eight nine ten eleven twelve".split())
-    + ")"
-)
-
-TIMES = TimeWords(
-    fixed={
-        "yesterday": ("day", -1),
-        "last night": ("day", -1),
-        "yesterday evening": ("day", -1),
-        "the other day": ("day", -2),
-        "the day before yesterday": ("day", -2),
-        "today": ("day", 0),
-        "tonight": ("day", 0),
-        "this morning": ("day", 0),
-        "this afternoon": ("day", 0),
-        "this evening": ("day", 0),
-        "just now": ("day", 0),
-        "tomorrow": ("day", 1),
-        "the day after tomorrow": ("day", 2),
-        "last week": ("week", -1),
-        "this week": ("week", 0),
-        "next week": ("week", 1),
-        "last month": ("month", -1),
-        "this month": ("month", 0),
-        "next month": ("month", 1),
-        "last year": ("year", -1),
-        "this year": ("year", 0),
-        "next year": ("year", 1),
-        "last weekend": ("week", -1),
-        "past weekend": ("week", -1),
-        "this past weekend": ("week", -1),
-    },
-    numbers=_NUMBERS,
-    units=_UNITS,
-    ago=rx(rf"\b{_COUNT} (?P<unit>days?|weeks?|months?|years?) (?:ago|back)\b"),
-    ahead=rx(rf"\bin {_COUNT} (?P<unit>days?|weeks?|months?|years?)\b"),
-    dates=(
-        rx(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MON},?(?: (?P<year>(?:19|20)\d\d))?"),
-        rx(rf"\b{_MON} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b,?(?: (?P<year>(?:19|20)\d\d)\b)?"),
-        rx(rf"\bin (?:early |late )?{_MON},?(?: (?:of )?(?P<year>(?:19|20)\d\d))?"),
-        rx(r"\b(?:in|since|back in) (?P<year>(?:19|20)\d\d)\b"),
-    ),
-    months=_MONTHS,
-    weekday=rx(
-        r"\b(?:(?P<last>last|this past|past)|(?P<next>next)|this|on|coming) (?P<weekday>monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tue|wed|thu|fri|sat|sun)\b"
-    ),
-    weekdays=_DAYS,
-)
-
 ENGLISH = Language(
     code="en",
     user="The user",
@@ -351,16 +285,16 @@ ENGLISH = Language(
         r"(?:(?:hi|hey|hello|yeah|yes|yep|yup|no|nope|oh|ok|okay|well|so|and|but|also|actually|btw|by the way|fyi|honestly|anyway|wow|thanks|thank you|haha|lol|sure|right|plus|guess what|unfortunately|luckily|sadly|in fact|to be honest|personally|as for me|for the record|just so you know|note that|remember that|please remember that|please note that|remember|remember:|you know|I think that|good news|big news|update|one more thing|today|yesterday|last night|last week|last month|last year|last weekend|this week|this morning|recently|lately|currently|nowadays|these days|(?:on |last |next )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(?-i:[A-Z])[a-z]+(?=[!,]))\b[,:!.-]* )+"
     ),
     unreal=rx(
-        r"\b(?:if|would|wouldn't|could|couldn't|wish|maybe|perhaps|might|unless|imagine|suppose|supposing|pretend|hypothetically|i'd|we'd|may|should|as though|joke|joking|kidding|sarcasm|almost|nearly|thinking (?:about|of)|considering|hoping|hope|dream of|want to|wanna|wanted to|used to|ever since I can|in theory|for example|let's say|role ?play|not sure|hear that|says?|said that|told me|what if|whether)\b|\b(?:don't|do not|didn't|did not|never) (?:live|work|own|speak|use|prefer|drive|move|moved|go|went|buy|get)\b|/s$"
+        r"\b(?:if|would|wouldn't|could|couldn't|wish|maybe|perhaps|might|unless|imagine|suppose|supposing|pretend|hypothetically|i'd|we'd|(?-i:may)|should|as though|joke|joking|kidding|sarcasm|almost|nearly|thinking (?:about|of)|considering|hoping|hope|dream of|want to|wanna|wanted to|used to|ever since I can|in theory|for example|let's say|role ?play|not sure|hear that|says?|said that|told me|what if|whether)\b|\b(?:don't|do not|didn't|did not|never) (?:live|work|own|speak|use|prefer|drive|move|moved|go|went|buy|get)\b|/s$"
     ),
     question=rx(
         r"\?|^(?:do|does|did|is|are|am|was|were|can|could|will|would|should|have|has|what|where|when|why|who|whom|which|how|shall|may) (?!I (?:live|work|love)\b)(?:I|we|you|my|the|it|he|she|they|there|to|is|are|do|does|did|a|an|your|this|that|many|much|about)\b"
     ),
     vague=rx(
-        r"^(?:it|that|this|them|these|those|you|your|how|what|which|him|her|there|here|one|some|so|to be|being|everything|anything|nothing|something|all of|the (?:idea|way|fact|thought|one|same|look|feeling|sound|vibe|energy|process|results?|moment)|a lot|lots|everyone|people|seeing|hearing|knowing|a (?:new|better|different) (?:place|house|home|city|apartment|flat)|making a difference|the area|town|every|helping|connecting|sharing|chatting|learning|watching (?:it|them|him|her)|when|where|as)\b"
+        r"^.*\b(?:it|this|that|them|you|your|him)$|^(?:it|that|this|them|these|those|you|your|how|what|which|him|her|there|here|one|some|so|to be|being|everything|anything|nothing|something|all of|the (?:idea|way|fact|thought|one|same|look|feeling|sound|vibe|energy|process|results?|moment)|a lot|lots|everyone|people|seeing|hearing|knowing|a (?:new|better|different) (?:place|house|home|city|apartment|flat)|making a difference|the area|town|every|helping|connecting|sharing|chatting|learning|watching (?:it|them|him|her)|when|where|as)\b"
     ),
     cut=rx(
-        r"(?: |^)(?:(?:and|or) (?=I\b|we\b|it\b|it's|he\b|she\b|they\b|my\b|that\b|then\b|you|am\b|have\b|work|live|hate|love|dislike|don't|can't|the \w+ (?:is|are))|but\b|because\b|'?cause\b|so\b(?! much)|since\b|when\b|whenever\b|while\b|which\b|who\b|where\b|though\b|although\b|these days|at the moment|currently|right now|anymore|now\b|again\b|too\b|as well\b|a lot\b|very much\b|so much\b|lately\b|already\b|the most\b|best\b|nowadays|haha|lol|tbh|to\s+(?:relax|unwind|calm)|- |--).*$"
+        r"(?: |^)(?:(?:and|or) (?=I\b|we\b|it\b|it's|he\b|she\b|they\b|my\b|that\b|then\b|you|am\b|have\b|work|live|hate|love|dislike|don't|can't|the \w+ (?:is|are))|but\b|because\b|'?cause\b|so\b(?! much)|since\b|when\b|whenever\b|while\b|which\b|who\b|where\b|though\b|although\b|these days|at the moment|currently|right now|anymore|now\b|again\b|too\b|as well\b|a lot\b|very much\b|so much\b|lately\b|already\b|the most\b|best\b|nowadays|haha|lol|tbh|btw|by the way|to\s+(?:relax|unwind|calm)|- |--).*$"
     ),
     cut_strict=rx(
         r"(?: |^)(?:and\b|or\b|but\b|because\b|so\b|since\b|when\b|while\b|which\b|who\b|where\b|that\b|though\b|these days|as\b|at\b|for\b|with\b|in (?:19|20)\d\d|now\b|again\b|too\b|as well\b|already\b|anymore\b|currently\b|right now|last\b|this\b|next\b|yesterday|today|tomorrow|on\b|to\b|about\b|\w+ (?:days?|weeks?|months?|years?) ago|is\b|am\b|was\b|has\b|works\b|lives\b|just\b|got\b|me\b|I\b|by\b|- |--).*$"
@@ -373,6 +307,10 @@ ENGLISH = Language(
         (rx(r"\bI was\b"), "{who} was"),
         (rx(r"\bI(?:'ve| have)\b"), "{who} has"),
         (rx(r"\bI(?:'ll| will)\b"), "{who} will"),
+        (rx(r"\bI (usually|always|normally|typically) (\w+(?:s|sh|ch|x|o))\b"), r"{who} \1 \2es"),
+        (rx(r"\bI (usually|always|normally|typically) have\b"), r"{who} \1 has"),
+        (rx(r"\bI (usually|always|normally|typically) (\w+[^aeiou\s])y\b"), r"{who} \1 \2ies"),
+        (rx(r"\bI (usually|always|normally|typically) (\w+)\b"), r"{who} \1 \2s"),
         (rx(r"\bI (?=go\b|do\b)(\w+)"), r"{who} \1es"),
         (
             rx(
@@ -386,6 +324,10 @@ ENGLISH = Language(
         (rx(r"\bmyself\b"), "themselves"),
         (rx(r"\bmine\b"), "theirs"),
         (rx(r"\bme\b"), "them"),
+    ),
+    addressed=rx(
+        r"\b(?:you|your|you're|yours|u)\b"
+        r"|\b(?:made|make|making|do|did|doing|done|about|of|with|for|chose|decided) (?:it|this|that|them|these|those)\b|\b(?:it|this|that) (?:tonight|yesterday|tomorrow|today)\b"
     ),
     guideline="{who} asks: {text}",
     canonical={

@@ -5,8 +5,6 @@ from __future__ import annotations
 from memoranda.engine.extraction.local.dates import TimeWords
 from memoranda.engine.extraction.local.rules import Language, event, fact, guideline, memory, plan, preference, rx
 
-# fmt: off  (tables: one rule a line is easier to read and to compare)
-
 _N = r"(?:[^,;:.!?()¿¡\n—–\ue000]|[.](?=\w))"
 _THING = rf"(?P<thing>{_N}{{2,90}})"
 _PLACE = rf"(?P<place>(?:(?:la |el |los )?(?-i:[A-ZÀ-Þ])){_N}{{1,60}})"
@@ -55,7 +53,7 @@ RULES = (
     ),
     fact(rf"mi {_RELATION} se llama {_NAME}", "family:{rel}:{name}", "{who}: su {rel} se llama {name}."),
     fact(
-        rf"mi {_RELATION},? {_NAME}(?=,| (?:es|está|era|tiene|y yo|trabaja|vive)\b)",
+        rf"mi {_RELATION},? {_NAME}(?=,| (?:es|está|era|tiene|y yo|(?-i:[a-zà-þ])\w+)\b)",
         "family:{rel}:{name}",
         "{who}: su {rel} se llama {name}.",
     ),
@@ -273,6 +271,7 @@ SPANISH = Language(
         (rx(r"^(?:yo )?(nad|medit|cocin|tom|camin|vuel|viaj|visit)o\b"), r"{who} \1a"),
     ),
     joins=(("A El usuario", "Al usuario"), ("de El usuario", "del usuario")),
+    addressed=rx(r"\b(?:tú|te|ti|tu|tus|usted|ustedes)\b"),
     guideline="{who} pide: {text}",
     canonical={
         "esposa": "wife",

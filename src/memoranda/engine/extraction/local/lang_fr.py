@@ -5,8 +5,6 @@ from __future__ import annotations
 from memoranda.engine.extraction.local.dates import TimeWords
 from memoranda.engine.extraction.local.rules import Language, event, fact, guideline, memory, plan, preference, rx
 
-# fmt: off  (tables: one rule a line is easier to read and to compare)
-
 _N = r"(?:[^,;:.!?()\n—–\ue000]|[.](?=\w))"
 _THING = rf"(?P<thing>{_N}{{2,90}})"
 _PLACE = rf"(?P<place>(?:(?:la |le |les |l')?(?-i:[A-ZÀ-Þ])){_N}{{1,60}})"
@@ -58,7 +56,7 @@ RULES = (
     ),
     fact(rf"(?:ma|mon) {_RELATION} s'appelle {_NAME}", "family:{rel}:{name}", "{who} : {rel} s'appelle {name}."),
     fact(
-        rf"(?:ma|mon) {_RELATION},? {_NAME}(?=,| (?:est|était|a|et moi|travaille|habite|aime)\b)",
+        rf"(?:ma|mon) {_RELATION},? {_NAME}(?=,| (?:est|était|a|et moi|(?-i:[a-zà-þ])\w+)\b)",
         "family:{rel}:{name}",
         "{who} : {rel} s'appelle {name}.",
     ),
@@ -276,6 +274,7 @@ FRENCH = Language(
         (rx(r"^je (nage|joue|médite|cuisine|marche|passe|rencontre|voyage|commence)\b"), r"{who} \1"),
     ),
     joins=(("de L'utilisateur", "de l'utilisateur"),),
+    addressed=rx(r"\b(?:tu|te|toi|ton|ta|tes|vous|votre|vos)\b"),
     guideline="{who} demande : {text}",
     canonical={
         "femme": "wife",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from memoranda.engine.extraction.local.dates import TimeWords
 from memoranda.engine.extraction.local.rules import Language, event, fact, guideline, memory, plan, preference, rx
 
-# fmt: off  (tables: one rule a line is easier to read and to compare)
-
 _N = r"[^、。！？「」,.!?\n（）()はがをも\s\ue000]"
 _W = r"[^、。！？「」,.!?\n（）()\s\ue000]"
 _I = r"(?:(?:私|わたし|僕|ぼく|俺|おれ|自分|うち)(?:は|も|の方は)、? ?)?"
@@ -235,7 +233,7 @@ JAPANESE = Language(
     ),
     question=rx(r"[？?]|か[。！]?$|(?:かな|かしら|の)[？?]?$(?<=[？?])|教えて|とは何"),
     vague=rx(r"^(?:これ|それ|あれ|この|その|あの|ここ|そこ|どこ|何|彼|彼女|みんな|こと|の|一人|一緒)"),
-    cut=rx(r"(?:こと|の|です|ます)$"),
+    cut=rx(r"(?:こと|です|ます)$"),
     cut_strict=rx(r"(?:です|ます)$"),
     first_person=rx(r"私|わたし|僕|ぼく(?!し)|俺|うちの"),
     article=rx(r"^(?:一番|大)"),
@@ -245,6 +243,7 @@ JAPANESE = Language(
         (rx(r"(?:私|わたし|僕|ぼく|俺|おれ)(?=[はがもをにのと])"), "{who}"),
     ),
     subject="{who}は、",
+    addressed=rx(r"あなた|君(?!島|津)"),
     guideline="{who}の要望：{text}",
     canonical={
         "妻": "wife",

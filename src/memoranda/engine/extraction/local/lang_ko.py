@@ -5,10 +5,8 @@ from __future__ import annotations
 from memoranda.engine.extraction.local.dates import TimeWords
 from memoranda.engine.extraction.local.rules import Language, event, fact, guideline, memory, plan, preference, rx
 
-# fmt: off  (tables: one rule a line is easier to read and to compare)
-
 _W = r"[^\s,.!?\n()\ue000]"
-_I = r"(?:(?:저는|나는|전|난|저도|나도|제가|내가|우리는|저희는) )?"
+_I = r"(?:(?:저는|나는|전|난|저도|나도|제가|내가|우리는|저희는|나|저) )?"
 _MY = r"(?:제|내|저의|나의|우리|저희)"
 _ADV = r"(?:(?:지금|지금은|현재|현재는|요즘|최근에?|지난주에?|지난달에?|작년에?|어제|이번에|정말|진짜|아주|가장|제일|많이|사실|이제|이제는|드디어|얼마 전에?|또|계속|올해|원래|너무|별로|주로|보통) )*"
 _REL = r"(?P<rel>아내|와이프|남편|여자친구|남자친구|어머니|엄마|아버지|아빠|아들|딸|형|오빠|누나|언니|남동생|여동생|동생|상사|할머니|할아버지|친구|룸메이트)"
@@ -234,18 +232,19 @@ KOREAN = Language(
     cut=rx(r"(?:정말|아주)$"),
     cut_strict=rx(r"(?:정말|아주)$"),
     first_person=rx(
-        r"(?:^|(?<=\s))(?:저는|나는|전|난|제가|내가|저도|나도|제|내|저의|나의|저를|나를|우리|저희|우리는|저희는)(?=\s|$)"
+        r"(?:^|(?<=\s))(?:저는|나는|전|난|나|저|제가|내가|저도|나도|제|내|저의|나의|저를|나를|우리|저희|우리는|저희는)(?=\s|$)"
     ),
     article=rx(r"^(?:한|하나의) "),
     times=TIMES,
     rewrites=(
-        (rx(r"(?:^|(?<=\s))(?:저는|나는|전|난)(?=\s)"), "{who}는"),
+        (rx(r"(?:^|(?<=\s))(?:저는|나는|전|난|나|저)(?=\s)"), "{who}는"),
         (rx(r"(?:^|(?<=\s))(?:제가|내가)(?=\s)"), "{who}가"),
         (rx(r"(?:^|(?<=\s))(?:저도|나도)(?=\s)"), "{who}도"),
         (rx(r"(?:^|(?<=\s))(?:제|내|저의|나의)(?=\s)"), "{who}의"),
         (rx(r"(?:^|(?<=\s))(?:저를|나를)(?=\s)"), "{who}를"),
     ),
     subject="{who}{topic_mark} ",
+    addressed=rx(r"(?:^|\s)(?:당신|너는|네가|너를|너)"),
     guideline="{who}의 요청: {text}",
     canonical={
         "아내": "wife",

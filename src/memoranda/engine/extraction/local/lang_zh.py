@@ -5,8 +5,6 @@ from __future__ import annotations
 from memoranda.engine.extraction.local.dates import TimeWords
 from memoranda.engine.extraction.local.rules import Language, event, fact, guideline, memory, plan, preference, rx
 
-# fmt: off  (tables: one rule a line is easier to read and to compare)
-
 _N = r"[^，。！？；：、,.!?;:\n（）()\ue000]"
 _THING = rf"(?P<thing>{_N}{{1,40}})"
 _PLACE = rf"(?P<place>{_N}{{2,30}})"
@@ -65,27 +63,27 @@ RULES = (
     ),
     fact(
         rf"我(?:的)?{_REL}(?:的)?身高(?:是|有)?(?P<thing>\d{{2,3}} ?(?:厘米|cm|公分))",
-        "family:{rel}:身高",
+        "family:{rel}:height",
         "{who}的{rel}身高{thing}。",
     ),
     fact(
         rf"我(?:的)?{_REL}，?[他她]?(?:今年|现在)?(?:已经)?(?P<age>\d{{1,3}})岁",
-        "family:{rel}:年龄",
+        "family:{rel}:age",
         "{who}的{rel}{age}岁。",
     ),
     fact(
         rf"我(?:的)?{_REL}，?[他她]?(?:现在)?在(?P<org>{_N}{{2,24}}?)(?:上班|工作|任职)",
-        "family:{rel}:工作地点",
+        "family:{rel}:workplace",
         "{who}的{rel}在{org}工作。",
     ),
     fact(
         rf"我(?:的)?{_REL}，?[他她]?(?:只有|有|是)(?P<thing>[\u4e00-\u9fff]{{2,4}})学历",
-        "family:{rel}:学历",
+        "family:{rel}:education",
         "{who}的{rel}是{thing}学历。",
     ),
     fact(
         rf"我(?:的)?{_REL}，?[他她]?(?:平时)?(?:特别|很|最|非常|就)?(?:喜欢|爱好是|热爱)(?P<thing>[^，。！？\n]{{2,30}})",
-        "family:{rel}:爱好",
+        "family:{rel}:hobby",
         "{who}的{rel}喜欢{thing}。",
     ),
     fact(
@@ -243,6 +241,8 @@ CHINESE = Language(
         (rx(r"我自己"), "{who}自己"),
         (rx(r"我|咱"), "{who}"),
     ),
+    addressed=rx(r"你|您"),
+    many=frozenset({"同事", "下属", "同学", "好朋友"}),
     guideline="{who}要求：{text}",
     canonical={
         "妻子": "wife",
@@ -260,6 +260,9 @@ CHINESE = Language(
         "父亲": "father",
         "爸爸": "father",
         "爸": "father",
+        "身高": "height",
+        "学历": "education",
+        "工作地点": "workplace",
         "妹妹": "sister",
         "姐姐": "sister",
         "哥哥": "brother",

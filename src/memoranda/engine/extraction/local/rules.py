@@ -39,7 +39,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Everything the engine knows about one language."""
+    """Everything the engine knows about one language.
+
+    `addressed` finds what only makes sense to the person spoken to; `many` are relations one has several of, so that
+    a statement about one of them is no key.
+    """
 
     code: str
     user: str
@@ -56,6 +60,8 @@ class Language:
     times: TimeWords
     rewrites: tuple[tuple[re.Pattern[str], str], ...] = ()
     guideline: str = "{who}: {text}"
+    addressed: re.Pattern[str] | None = None
+    many: frozenset[str] = frozenset()
     joins: tuple[tuple[str, str], ...] = ()
     subject: str | None = None
     canonical: Mapping[str, str] = field(default_factory=dict)

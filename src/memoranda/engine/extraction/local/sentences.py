@@ -34,6 +34,19 @@ _ABBREVIATION = re.compile(
 )
 
 
+# A request to work on a text: what follows in the turn is that text, not the speaker's own word.
+_WORK_ON_TEXT = re.compile(
+    r"\b(?:rewrite|translate|proofread|paraphrase|rephrase|polish|summari[sz]e|correct|edit|improve|review|shorten)\b.{0,40}"
+    r"\b(?:this|these|following|below|email|e-mail|text|paragraph|sentences?|letter|message|it)\b"
+    r"|\b(?:übersetze?|korrigiere?|verbessere?|formuliere?|kürze?|fasse?)\b.{0,40}\b(?:diese[nsrm]?|folgende[nsrm]?|das|den|text|satz|mail)\b"
+    r"|\b(?:traduis|traduire|corrige[rz]?|reformule[rz]?|résume[rz]?)\b.{0,40}\b(?:ce|cette|ces|suivante?|texte|phrase|message)\b"
+    r"|\b(?:traduce|traducir|corrige|corregir|resume|resumir|reescribe)\b.{0,40}\b(?:este|esta|estos|siguiente|texto|frase|mensaje)\b"
+    r"|(?:번역|교정|요약|첨삭|다듬어).{0,8}(?:줘|주세요|해)|(?:翻訳|要約|添削|校正|書き直)し?て"
+    r"|(?:翻译|改写|润色|总结|概括|修改)(?:一下|下)?(?:这|下面|以下)|(?:这|下面|以下).{0,8}(?:翻译|改写|润色)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence: the text as written, and the same length of text with quoted speech masked."""
@@ -82,7 +95,10 @@ def line_key(line: str) -> str:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences a person speaks in `text`, at most 300; longer ones than 500 characters are passed over."""
+    """The sentences a person speaks in `text`, at most 300; longer ones than 500 characters are passed over.
+
+    A request to rewrite or translate a text ends them: the text that follows speaks for somebody else.
+    """
     spoken = "\n".join("" if _MACHINE.match(line) else _BULLET.sub("", line) for line in text.split("\n"))
     masked = _QUOTES.sub(_mask, spoken)
     count = 0
@@ -92,6 +108,8 @@ def sentences(text: str) -> Iterator[Sentence]:
         body = piece.strip()
         if len(body) < 2 or len(body) > MAX_SENTENCE:
             continue
+        if _WORK_ON_TEXT.search(masked[start:end]):
+            return
         begin = start + inner
         yield Sentence(body, masked[begin : begin + len(body)])
         count += 1

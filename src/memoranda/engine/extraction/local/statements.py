@@ -18,6 +18,10 @@ _CANONICAL_GROUPS = frozenset({"rel", "pet", "topic"})
 _VAGUE_GROUPS = frozenset({"thing", "place", "org", "job"})
 _WITH_NAME = re.compile(r"\b(?:with|mit|avec|con|meet|met|and|und|et|y) ((?-i:[A-ZÀ-Þ])[\w'-]+)")
 _TITLE = 80
+# Facts that begin at a time one may name; with any other the time told belongs to something else.
+_CHANGES = frozenset({"residence", "employer", "job", "age", "uses", "marital-status", "owns", "diet", "health"})
+# A time this far from the words of a fact belongs to another clause.
+_NEAR = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,16 @@ def _matches(sentence: Sentence, start: int, language: Language, anchor: datetim
         if rule.tense not in hits:
             hits[rule.tense] = find_time(sentence.masked, language.times, anchor, tense=rule.tense or -1)
         hit = hits[rule.tense]
+        if rule.kind == "semantic" and hit is not None and not _near(hit, start, match.end()):
+            hit = None
         if rule.needs_time and not _fits(rule, hit):
+            continue
+        if (
+            rule.content is None
+            and language.addressed is not None
+            and rule.record_type != "guideline"
+            and language.addressed.search(match[0])
+        ):
             continue
         values = _values(match, sentence, language, hit)
         if values is None:
@@ -131,8 +144,11 @@ def _values(match: re.Match[str], sentence: Sentence, language: Language, hit: T
             continue
         begin, end = match.span(group)
         strict = group in STRICT_GROUPS
-        if strict and hit is not None and begin < hit.start < end:
-            end = hit.start
+        if strict and hit is not None:
+            if hit.start <= begin < hit.end:
+                return None
+            if begin < hit.start < end:
+                end = hit.start
         value = _tidy(sentence.text[begin:end], language, strict=strict)
         if MASK in sentence.masked[begin : begin + len(value)]:
             return None
@@ -142,8 +158,13 @@ def _values(match: re.Match[str], sentence: Sentence, language: Language, hit: T
     return values
 
 
+def _near(hit: TimeHit, start: int, end: int) -> bool:
+    return hit.start <= end + _NEAR and hit.end >= start - _NEAR
+
+
 def _tidy(value: str, language: Language, *, strict: bool) -> str:
     cut = language.cut_strict if strict else language.cut
+    value = value.removesuffix("'s")
     return cut.sub("", value.strip()).strip(" ,;:.!?。、，！？\"'“”«»„「」()-–—")
 
 
@@ -153,20 +174,22 @@ def _semantic(found: _Found, language: Language, voice: Voice) -> ExtractedItem:
         content = _fill(language.guideline, {"who": _who(language, voice), "text": _sentence_end(found.clause)})
     else:
         content = _content(found, language, voice)
-    when = found.hit.moment if found.hit is not None and found.hit.side <= 0 and rule.label != "birthday" else None
+    label = _label(found, language)
+    changes = label is not None and label.split(":")[0] in _CHANGES
+    dated = changes and found.hit is not None and found.hit.side < 0
     return ExtractedItem(
         kind="semantic",
         content=shorten(content, MAX_CONTENT),
         record_type=rule.record_type,
-        label=_label(found, language),
-        event_time=when or voice.event_time,
+        label=label,
+        event_time=found.hit.moment if dated and found.hit is not None else voice.event_time,
         turn_ids=(voice.turn_id,),
     )
 
 
 def _label(found: _Found, language: Language) -> str | None:
     template = found.rule.label
-    if template is None:
+    if template is None or found.values.get("rel") in language.many:
         return None
     keys: dict[str, str] = {}
     for group, value in found.values.items():
@@ -242,7 +265,7 @@ def _sentence_end(text: str) -> str:
 
 def _dated(text: str, found: _Found) -> str:
     """A relative time means nothing later: the resolved date is written behind it."""
-    if found.hit is None or not found.hit.relative or (found.rule.kind == "semantic" and found.rule.content):
+    if found.hit is None or not found.hit.relative or found.rule.kind == "semantic":
         return text
     mark = text[-1]
     body, end = (text[:-1], mark) if mark in ".!。！" else (text, "")
