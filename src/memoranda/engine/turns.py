@@ -14,8 +14,8 @@ from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.ports import Clock, SessionAdvance, Store, Transaction
 from memoranda.engine.records import Identity, JsonObject, Session, Turn
 from memoranda.engine.scope import Scope
-from memoranda.engine.text import clean_text
-from memoranda.sdk.errors import MemoryConflictError
+from memoranda.engine.text import clean_object, clean_text, require_storable_id
+from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class TurnService:
         """
         if not drafts:
             return []
-        drafts = [_cleaned(draft) for draft in drafts]
+        drafts = [checked_turn(draft) for draft in drafts]
         with self._store.write(self._project_id) as tx:
             known = _Known(tx)
             fresh = [position for position, draft in enumerate(drafts) if known.is_new(draft, position)]
@@ -197,19 +197,27 @@ def _turn(draft: TurnDraft, *, key: int, turn_seq: int, now: datetime) -> Turn:
         tool_call_id=draft.tool_call_id,
         tool_name=draft.tool_name,
         is_error=draft.is_error,
-        metadata=draft.metadata or None,
+        metadata=draft.metadata,
         idempotency_key=draft.idempotency_key,
         expires_at=None if draft.ttl_days is None else now + timedelta(days=draft.ttl_days),
     )
 
 
-def _cleaned(draft: TurnDraft) -> TurnDraft:
-    """Return a draft whose text every database can hold."""
-    content = None if draft.content is None else clean_text(draft.content)
-    return (
-        draft
-        if content == draft.content and draft.metadata != {}
-        else replace(draft, content=content, metadata=draft.metadata or None)
+def checked_turn(draft: TurnDraft) -> TurnDraft:
+    """Return a draft that every database can hold; ``MemoryBadRequestError`` names what is wrong with it."""
+    if not draft.role.strip():
+        raise MemoryBadRequestError(f"role {draft.role!r} is blank: name who speaks, such as 'user' or 'assistant'")
+    identity = draft.identity
+    names = {"user_id": identity.user_id, "agent_id": identity.agent_id, "session_id": identity.session_id}
+    for name, value in {**names, "idempotency_key": draft.idempotency_key or ""}.items():
+        if value:
+            require_storable_id(name, value)
+    calls = draft.tool_calls
+    return replace(
+        draft,
+        content=None if draft.content is None else clean_text(draft.content),
+        metadata=clean_object("metadata", draft.metadata) if draft.metadata else None,
+        tool_calls=None if calls is None else [clean_object("tool_calls", call) for call in calls],
     )
 
 
