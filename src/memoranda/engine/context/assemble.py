@@ -11,6 +11,7 @@ from memoranda.engine.context.budget import BudgetSettings, Fitted, fit
 from memoranda.engine.context.render import Formatted, Style, render, text_of
 from memoranda.engine.context.selection import Unit, arrange, units_of
 from memoranda.engine.context.tool_calls import call_text
+from memoranda.engine.context.wording import wording
 from memoranda.engine.records import Turn
 from memoranda.engine.retrieval.companions import is_tool_turn
 from memoranda.engine.retrieval.duplicates import DuplicateSettings, Statement, find_duplicates
@@ -107,8 +108,8 @@ class ContextAssembler:
         )
 
     def _without_duplicates(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Dropped]]:
-        compared = [hit for hit in hits if hit.text and not _in_exchange(hit)]
-        statements = [Statement(hit.text, hit.state.value) for hit in compared]
+        compared = [hit for hit in hits if _said(hit) and not _in_exchange(hit)]
+        statements = [Statement(_said(hit), hit.state.value) for hit in compared]
         found = find_duplicates(statements, self._searcher.analyser, self._settings.duplicates)
         repeated = [Dropped(compared[lower], DUPLICATE, compared[higher].id) for lower, higher in found.items()]
         gone = {id(item.hit) for item in repeated}
@@ -131,6 +132,10 @@ def _in_exchange(hit: Hit) -> bool:
     return isinstance(hit.record, Turn) and is_tool_turn(hit.record)
 
 
+def _said(hit: Hit) -> str:
+    return hit.record.content or "" if isinstance(hit.record, Turn) else wording(hit.record)
+
+
 def _all_text(hit: Hit) -> str:
     calls = hit.record.tool_calls or () if isinstance(hit.record, Turn) else ()
-    return " ".join([hit.text, *map(call_text, calls)])
+    return " ".join([_said(hit), *map(call_text, calls)])

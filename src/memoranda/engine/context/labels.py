@@ -6,9 +6,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from memoranda.engine.context.selection import SessionTurns
-from memoranda.engine.records import MemoryRecord, MemoryStatus
+from memoranda.engine.records import MemoryRecord, MemoryStatus, Profile
 
-_HEADINGS = {"semantic": "Facts", "episodic": "Episodes", "procedural": "Procedures", "taxonomic": "Terms"}
+_HEADINGS = {
+    "profile": "Profiles",
+    "semantic": "Facts",
+    "episodic": "Episodes",
+    "procedural": "Procedures",
+    "taxonomic": "Terms",
+}
 _UNNAMED_TYPE = "memory"
 
 
@@ -27,16 +33,23 @@ def heading(kind: str) -> str:
     return _HEADINGS.get(kind, kind)
 
 
-def record_type(record: MemoryRecord) -> str:
-    """Return the flavour of a semantic memory, or nothing where it says nothing."""
+def flavour(record: MemoryRecord | Profile) -> str:
+    """Return the record type of a semantic memory, the subject of a profile, or nothing where it says nothing."""
+    if isinstance(record, Profile):
+        return f"{record.subject} {record.id}"
     return "" if record.record_type == _UNNAMED_TYPE else record.record_type
 
 
-def superseded(record: MemoryRecord) -> str:
-    """Return since when a memory no longer holds, or nothing when it still does."""
-    if record.status is not MemoryStatus.SUPERSEDED and record.valid_to is None:
+def date_of(record: MemoryRecord | Profile) -> str:
+    """Return the UTC date of what a record tells, or of a profile's last change."""
+    return day(record.updated_at if isinstance(record, Profile) else record.event_time)
+
+
+def ended(record: MemoryRecord | Profile) -> str:
+    """Return the UTC date from which a memory no longer holds, or nothing while it does."""
+    if isinstance(record, Profile) or (record.valid_to is None and record.status is MemoryStatus.CURRENT):
         return ""
-    return f"superseded on {day(record.valid_to)}" if record.valid_to else "superseded"
+    return day(record.valid_to or record.updated_at)
 
 
 def session_names(sessions: Iterable[SessionTurns]) -> list[str]:

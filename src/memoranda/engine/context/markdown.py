@@ -11,7 +11,8 @@ from memoranda.engine.context.escape import for_markdown, for_markdown_line
 from memoranda.engine.context.markers import CLOSING, NOTE, OPENING
 from memoranda.engine.context.selection import Selection, SessionTurns
 from memoranda.engine.context.tool_calls import call_text
-from memoranda.engine.records import MemoryRecord, Turn
+from memoranda.engine.context.wording import wording
+from memoranda.engine.records import MemoryRecord, Profile, Turn
 
 # Remembered text goes in as values that are escaped for Markdown, never as a template; HTML escaping would be wrong.
 _ENVIRONMENT = Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)
@@ -72,6 +73,7 @@ def _parts(turn: Turn) -> Iterable[str]:
         yield f"called {for_markdown(call_text(call))}"
 
 
-def _memory_line(record: MemoryRecord) -> str:
-    notes = (labels.record_type(record), labels.day(record.event_time), labels.superseded(record))
-    return f"({', '.join(filter(None, map(for_markdown_line, notes)))}) {for_markdown(record.content)}"
+def _memory_line(record: MemoryRecord | Profile) -> str:
+    ended = labels.ended(record)
+    notes = (labels.flavour(record), labels.date_of(record), f"superseded on {ended}" if ended else "")
+    return f"({', '.join(filter(None, map(for_markdown_line, notes)))}) {for_markdown(wording(record))}"

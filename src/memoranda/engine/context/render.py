@@ -18,7 +18,8 @@ from memoranda.engine.context.markdown import render_markdown
 from memoranda.engine.context.markers import CLOSING, NOTE, OPENING
 from memoranda.engine.context.selection import Selection, SessionTurns
 from memoranda.engine.context.tool_calls import call_text
-from memoranda.engine.records import MemoryRecord, Turn
+from memoranda.engine.context.wording import wording
+from memoranda.engine.records import MemoryRecord, Profile, Turn
 from memoranda.sdk.errors import MemoryClientError
 
 Formatted: TypeAlias = str | list[dict[str, object]]
@@ -65,14 +66,9 @@ def render_xml(selection: Selection) -> str:
     return "\n".join([*lines, CLOSING])
 
 
-def _xml_memory(record: MemoryRecord) -> str:
-    since = labels.day(record.valid_to) if record.valid_to else "yes"
-    attributes = {
-        "type": labels.record_type(record),
-        "date": labels.day(record.event_time),
-        "superseded": since if labels.superseded(record) else "",
-    }
-    return f"<memory{_attributes(attributes)}>{for_xml(record.content)}</memory>"
+def _xml_memory(record: MemoryRecord | Profile) -> str:
+    attributes = {"type": labels.flavour(record), "date": labels.date_of(record), "superseded": labels.ended(record)}
+    return f"<memory{_attributes(attributes)}>{for_xml(wording(record))}</memory>"
 
 
 def _xml_turns(session: SessionTurns) -> Iterable[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from memoranda.engine.records import BUILT_IN_KINDS, STM, MemoryRecord, Turn
+from memoranda.engine.records import BUILT_IN_KINDS, PROFILE, STM, MemoryRecord, Profile, Turn
 from memoranda.engine.retrieval.hits import Hit
 
 
@@ -28,9 +28,9 @@ class SessionTurns:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Memories by kind in rank order, and turns by session in the order of time."""
+    """Memories by kind in rank order (profiles first), and turns by session in the order of time."""
 
-    memories: tuple[tuple[str, tuple[MemoryRecord, ...]], ...]
+    memories: tuple[tuple[str, tuple[MemoryRecord | Profile, ...]], ...]
     sessions: tuple[SessionTurns, ...]
 
     @property
@@ -56,7 +56,7 @@ def units_of(hits: Sequence[Hit], exchanges: Mapping[str, tuple[Turn, ...]]) -> 
 def arrange(units: Iterable[Unit]) -> Selection:
     """Arrange units for rendering. The order depends on the records alone: kinds, then rank; sessions, then time."""
     hits = [hit for unit in units for hit in unit.hits]
-    memories: dict[str, list[MemoryRecord]] = {}
+    memories: dict[str, list[MemoryRecord | Profile]] = {}
     turns: list[Turn] = []
     for hit in hits:
         if isinstance(hit.record, Turn):
@@ -68,7 +68,8 @@ def arrange(units: Iterable[Unit]) -> Selection:
 
 
 def _kind_order(kind: str) -> tuple[int, str]:
-    return (BUILT_IN_KINDS.index(kind) if kind in BUILT_IN_KINDS else len(BUILT_IN_KINDS), kind)
+    known = (PROFILE, *BUILT_IN_KINDS)
+    return (known.index(kind) if kind in known else len(known), kind)
 
 
 def _sessions(turns: Sequence[Turn]) -> list[SessionTurns]:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memoranda.engine.analyser import EXACT_MARK
-from memoranda.engine.ports import ScoredKey, TextMatches
 from memoranda.engine.retrieval.settings import TextSettings
+from memoranda.engine.rows import ScoredKey, TextMatches
 
 _Keys: TypeAlias = npt.NDArray[np.int64]
 _Floats: TypeAlias = npt.NDArray[np.float64]

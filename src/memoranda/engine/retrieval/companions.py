@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memoranda.engine.ports import TurnRows
 from memoranda.engine.records import Turn
+from memoranda.engine.rows import TurnRows
 
 # Results follow their call at once, one turn a call; further away than this they are not of one exchange.
 _REACH = 16

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memoranda.engine.ports import ScoredKey
 from memoranda.engine.retrieval.settings import FusionSettings
+from memoranda.engine.rows import ScoredKey
 
 _DEFAULTS = FusionSettings()
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from memoranda.engine.records import IndexState, MemoryRecord, Turn
+from memoranda.engine.indexing import memory_text, turn_text
+from memoranda.engine.records import IndexState, MemoryRecord, Profile, Turn
 from memoranda.engine.retrieval.plan import Mode
 
 WEIGHTED_MINMAX = "weighted_minmax"
@@ -14,7 +15,7 @@ TEXT_ONLY = "text"
 SEMANTIC_ONLY = "semantic"
 RERANK = "rerank"
 
-Found: TypeAlias = MemoryRecord | Turn
+Found: TypeAlias = MemoryRecord | Turn | Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,10 @@ class Hit:
 
     @property
     def text(self) -> str:
-        """The record's text; empty for a turn that only calls tools."""
-        return self.record.content or ""
+        """The record's text as it is searched; empty for a turn that only calls tools."""
+        if isinstance(self.record, Turn):
+            return turn_text(self.record)
+        return self.record.information if isinstance(self.record, Profile) else memory_text(self.record)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memoranda.engine.ports import ScoredKey
 from memoranda.engine.retrieval.fusion import comparable, ranked
 from memoranda.engine.retrieval.settings import FusionSettings
 from memoranda.engine.retrieval.source import SourceFindings
+from memoranda.engine.rows import ScoredKey
 
 
 @dataclass(frozen=True, slots=True)

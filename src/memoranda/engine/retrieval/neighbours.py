@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memoranda.engine.ports import ScoredKey
 from memoranda.engine.records import Turn
 from memoranda.engine.retrieval.fusion import ranked
 from memoranda.engine.retrieval.settings import NeighbourSettings
+from memoranda.engine.rows import ScoredKey
 
 
 @dataclass(frozen=True, slots=True)

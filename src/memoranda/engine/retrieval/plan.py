@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memoranda.engine.ports import Narrowing
 from memoranda.engine.records import IndexState
+from memoranda.engine.rows import Narrowing
 from memoranda.engine.scope import Scope
 from memoranda.sdk.errors import MemoryClientError
 

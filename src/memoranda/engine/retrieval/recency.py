@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from memoranda.engine.ports import ScoredKey
 from memoranda.engine.retrieval.fusion import ranked
 from memoranda.engine.retrieval.settings import RecencySettings
+from memoranda.engine.rows import ScoredKey
 
 _SECONDS_A_DAY = 86_400.0
 

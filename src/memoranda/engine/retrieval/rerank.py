@@ -20,7 +20,7 @@ def rerank(query: str, hits: Sequence[Hit], reranker: Reranker | None) -> tuple[
     try:
         scores = [float(score) for score in reranker.rerank(query, [hit.text for hit in hits])]
     except Exception as error:  # noqa: BLE001 - a reranker raises what it likes; the result tells the caller
-        _log.warning("rerank_failed", extra={"model": reranker.model_id, "reason": str(error)})
+        _log.warning("rerank_failed", extra={"model": reranker.model_id, "error": type(error).__name__})
         return list(hits), f"{reranker.model_id} failed: {error}"
     if len(scores) != len(hits) or not all(map(math.isfinite, scores)):
         return list(hits), f"{reranker.model_id} returned {len(scores)} scores for {len(hits)} texts, or no numbers"

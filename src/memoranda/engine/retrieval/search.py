@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from memoranda.engine.analyser import Analyser
-from memoranda.engine.ports import Clock, Embedder, LegQuery, Reranker, Store, Transaction
+from memoranda.engine.embedding import EmbeddingService
+from memoranda.engine.ports import Clock, Reranker, Store, Transaction
 from memoranda.engine.records import BUILT_IN_KINDS, STM, IndexState, Turn
 from memoranda.engine.retrieval.companions import read_exchanges
 from memoranda.engine.retrieval.fusion import Legs
@@ -27,7 +27,8 @@ from memoranda.engine.retrieval.plan import Mode, QueryVector, SearchRequest, So
 from memoranda.engine.retrieval.rerank import rerank
 from memoranda.engine.retrieval.settings import RetrievalSettings
 from memoranda.engine.retrieval.source import PreparedQuery, SourceFindings, SourceSearch
-from memoranda.sdk.errors import MemoryClientError, MemoryServerError
+from memoranda.engine.rows import LegQuery
+from memoranda.sdk.errors import MemoryServerError
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Searcher:
         *,
         analyser: Analyser,
         clock: Clock,
-        embedder: Embedder | None = None,
+        embedding: EmbeddingService,
         reranker: Reranker | None = None,
         kinds: Collection[str] = BUILT_IN_KINDS,
         settings: RetrievalSettings | None = None,
@@ -66,7 +67,7 @@ class Searcher:
         self._project_id = project_id
         self._analyser = analyser
         self._clock = clock
-        self._embedder = embedder
+        self._embedding = embedding
         self._reranker = reranker
         self._sources = frozenset({STM, *kinds})
         self._settings = settings or RetrievalSettings()
@@ -78,16 +79,15 @@ class Searcher:
     def search(self, request: SearchRequest) -> SearchResult:
         """Return what the request's sources hold, best first.
 
-        Raises ``MemoryClientError`` for a request that cannot be run and ``MemoryServerError``
-        (``ALL_SOURCES_FAILED``) when no source could answer; a source that fails alone is told in its outcome.
+        Raises ``MemoryClientError`` (for a vector ``MemoryBadRequestError``) when the request cannot be run, and
+        ``MemoryServerError`` (``ALL_SOURCES_FAILED``) when no source could answer. A source that fails alone is told
+        in its outcome.
         """
         check_request(request, self._sources)
         timer = _Timer()
         vector = self._query_vector(request)
         timer.lap("embed")
         with self._store.read(self._project_id) as transaction:
-            if vector.values is not None and not vector.model:
-                vector = _recorded_model(vector, transaction)
             query = PreparedQuery(self._analyser.query_terms(request.query), vector, request.similarity_threshold)
             findings = self._run_sources(request, query, transaction)
             hits = self._hits(request, findings)
@@ -105,14 +105,16 @@ class Searcher:
     def _query_vector(self, request: SearchRequest) -> QueryVector:
         if all(plan.mode is Mode.TEXT for plan in request.sources):
             return QueryVector()
-        embedder = self._embedder
+        embedding = self._embedding
         if request.query_vector is not None:
-            if embedder is not None:
-                _check_dimension(request.query_vector, embedder.model_id, embedder.dimension)
-            return QueryVector(embedder.model_id if embedder else "", request.query_vector)
-        if embedder is None:
+            return QueryVector(embedding.name, embedding.given_query(request.query_vector))
+        if not embedding.available:
             return QueryVector(error="no embedder is configured: searched by text alone")
-        return _embed(request.query, embedder)
+        try:
+            return QueryVector(embedding.name, embedding.embed_query(request.query))
+        except Exception as error:  # noqa: BLE001 - an embedder raises what it likes; the outcomes tell the caller
+            _log.warning("query_embedding_failed", extra={"model": embedding.name, "error": type(error).__name__})
+            return QueryVector(error=f"the query could not be embedded by {embedding.name}: {error}")
 
     def _run_sources(
         self, request: SearchRequest, query: PreparedQuery, transaction: Transaction
@@ -127,7 +129,7 @@ class Searcher:
             try:
                 findings.append(search.run(plan, leg_query, mode))
             except MemoryServerError as error:
-                _log.warning("source_failed", extra={"source": plan.source, "reason": str(error)})
+                _log.warning("source_failed", extra={"source": plan.source, "error": type(error).__name__})
                 findings.append(_failed(plan, mode, error))
                 failure = error
         if failure is not None and all(found.failed for found in findings):
@@ -148,40 +150,6 @@ class Searcher:
             )
             for placed in merge(findings, fusion)
         ]
-
-
-def _embed(query: str, embedder: Embedder) -> QueryVector:
-    try:
-        (values,) = embedder.embed([query])
-    except Exception as error:  # noqa: BLE001 - an embedder raises what it likes; the outcomes tell the caller
-        _log.warning("query_embedding_failed", extra={"model": embedder.model_id, "reason": str(error)})
-        return QueryVector(error=f"the query could not be embedded by {embedder.model_id}: {error}")
-    if len(values) != embedder.dimension or not _usable(values):
-        return QueryVector(error=f"{embedder.model_id} returned no usable vector of {embedder.dimension} numbers")
-    return QueryVector(embedder.model_id, values)
-
-
-def _usable(values: Sequence[float]) -> bool:
-    norm = math.fsum(float(value) * float(value) for value in values)
-    return math.isfinite(norm) and norm > 0.0
-
-
-def _check_dimension(vector: Sequence[float], model: str, dimension: int) -> None:
-    if len(vector) != dimension:
-        raise MemoryClientError(
-            f"query_embedding has {len(vector)} numbers: the project's model {model!r} has {dimension}"
-        )
-    if not _usable(vector):
-        raise MemoryClientError("query_embedding must hold finite numbers that are not all zero")
-
-
-def _recorded_model(vector: QueryVector, transaction: Transaction) -> QueryVector:
-    """Name the model of a caller's vector where no embedder is at hand."""
-    project = transaction.projects.get()
-    if project is None or not project.embedder_model or vector.values is None:
-        return QueryVector(error="the project has no vectors: searched by text alone")
-    _check_dimension(vector.values, project.embedder_model, project.embedder_dimension)
-    return QueryVector(project.embedder_model, vector.values)
 
 
 def _failed(plan: SourcePlan, mode: Mode, error: MemoryServerError) -> SourceFindings:

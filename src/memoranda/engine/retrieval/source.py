@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from memoranda.engine.ports import LegQuery, Narrowing, ScoredKey, Transaction
-from memoranda.engine.records import PRIVATE, STM, IndexState, Turn
+from memoranda.engine.ports import Transaction
+from memoranda.engine.records import PRIVATE, PROFILE, STM, IndexState, Profile, Turn
 from memoranda.engine.retrieval.bm25 import score_text
 from memoranda.engine.retrieval.companions import is_tool_turn
 from memoranda.engine.retrieval.fusion import Legs, above_threshold, fuse
@@ -15,6 +16,7 @@ from memoranda.engine.retrieval.neighbours import missing_runs, smooth
 from memoranda.engine.retrieval.plan import Mode, QueryVector, SourcePlan
 from memoranda.engine.retrieval.recency import favour_recent
 from memoranda.engine.retrieval.settings import FusionSettings, RetrievalSettings
+from memoranda.engine.rows import LegQuery, Narrowing, ScoredKey
 from memoranda.sdk.errors import MemoryServerError
 
 _NO_NARROWING = Narrowing()
@@ -74,7 +76,7 @@ class SourceSearch:
         order = [item for item in scores if item.key in records]
         if self._smooths(plan):
             order = self._smoothed(order, records, leg_query)
-        times = {key: record.event_time for key, record in records.items()}
+        times = {key: _time_of(record) for key, record in records.items()}
         order = favour_recent(order, times, self._settings.recency)[: plan.top_k]
         return SourceFindings(plan, _ran(legs), legs, tuple(order), records, states, error)
 
@@ -115,8 +117,18 @@ class SourceSearch:
     def _load(self, source: str, scores: Iterable[ScoredKey]) -> tuple[dict[int, Found], dict[int, IndexState]]:
         rows = self._rows.search.documents([item.key for item in scores])
         ids = [row.record_id for row in rows]
-        found: Sequence[Found] = self._rows.turns.get(ids) if source == STM else self._rows.memories.get(ids)
+        found: Sequence[Found]
+        if source == STM:
+            found = self._rows.turns.get(ids)
+        elif source == PROFILE:
+            found = [profile for profile in map(self._profile, ids) if profile is not None]
+        else:
+            found = self._rows.memories.get(ids)
         return {record.key: record for record in found}, {row.key: row.state for row in rows}
+
+    def _profile(self, record_id: str) -> Profile | None:
+        subject, _, profile_id = record_id.partition(":")
+        return self._rows.profiles.get(subject, profile_id)
 
     def _smoothed(self, scores: Sequence[ScoredKey], records: dict[int, Found], leg_query: LegQuery) -> list[ScoredKey]:
         turns = {key: record for key, record in records.items() if isinstance(record, Turn)}
@@ -132,6 +144,10 @@ class SourceSearch:
             for turn in self._rows.turns.run(run.user_id, run.session_id, run.first_seq, run.last_seq):
                 if turn.key not in known and _admitted(turn, leg_query):
                     yield turn
+
+
+def _time_of(record: Found) -> datetime:
+    return record.updated_at if isinstance(record, Profile) else record.event_time
 
 
 def _admitted(turn: Turn, leg_query: LegQuery) -> bool:
