@@ -214,13 +214,17 @@ class ContextResponse(Model):
 
 
 class WriteTurnResult(Model):
-    """A turn that is durable: its id and its number in the session."""
+    """A turn that is durable: its id and its number in the session.
+
+    `repeated` says that an earlier call with the same idempotency key had recorded it.
+    """
 
     id: str
     session_id: str
     turn_seq: int
     acknowledged: bool = True
     has_embedding: bool = False
+    repeated: Annotated[bool, _only_when_set(False)]
 
 
 class CreateSemanticResult(Model):

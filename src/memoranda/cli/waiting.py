@@ -1,0 +1,47 @@
+"""Waiting for background work, with a bar that says how much is left."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Final
+
+import memoranda
+from memoranda.cli.console import progress
+from memoranda.cli.ending import KEPT, CommandError
+
+_STEP: Final = 0.25
+"""Seconds between two looks at the queue; Ctrl-C is noticed as soon."""
+
+
+def wait_for_work(memory: memoranda.Memory, timeout: float | None = None) -> None:
+    """Wait until no background work is due; CommandError with exit code 3 when `timeout` seconds were not enough."""
+    deadline = None if timeout is None else monotonic() + timeout
+    most = 0
+    with progress("distilling") as bar:
+        while True:
+            try:
+                memory.wait_until_idle(timeout=_step(deadline), promote=False)
+            except TimeoutError as error:
+                left = open_jobs(memory.status())
+                if deadline is not None and monotonic() >= deadline:
+                    raise _late(timeout, left) from error
+                most = max(most, left)
+                bar.set(most - left, most)
+            else:
+                return
+
+
+def open_jobs(status: memoranda.StatusReport) -> int:
+    """Return how many jobs are not finished."""
+    return sum(status.jobs.values())
+
+
+def _step(deadline: float | None) -> float:
+    return _STEP if deadline is None else max(0.0, min(_STEP, deadline - monotonic()))
+
+
+def _late(timeout: float | None, left: int) -> CommandError:
+    return CommandError(
+        f"after {timeout:g} s, {left} jobs were not finished; nothing is lost: the next `memoranda promote` goes on",
+        KEPT,
+    )
