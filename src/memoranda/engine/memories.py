@@ -147,7 +147,7 @@ class MemoryWriter:
             if taken is not None and taken.id != record.id:
                 raise slot_taken(taken)
         if changed == record:
-            return Written(record, SaveStatus.REPEATED, self._vector_state(tx, record))
+            return Written(record, SaveStatus.REPEATED, self._keep_vectors(tx, record, vectors))
         return self._write_version(tx, record, changed, vectors)
 
     def changed(self, record: MemoryRecord, changes: MemoryChanges) -> MemoryRecord:
@@ -279,9 +279,9 @@ class MemoryWriter:
 
     # --- removing
 
-    def delete(self, tx: Transaction, memory_ids: Sequence[str]) -> DeletionCounts:
+    def delete(self, tx: Transaction, ids: Sequence[str]) -> DeletionCounts:
         """Remove records with history, links, sources and index rows; what they superseded stays superseded."""
-        return self.remove(tx, tx.memories.get(memory_ids)) if memory_ids else DeletionCounts()
+        return self.remove(tx, tx.memories.get(ids)) if ids else DeletionCounts()
 
     def remove(self, tx: Transaction, records: Sequence[MemoryRecord]) -> DeletionCounts:
         """Remove these records, hidden ones too."""
@@ -322,6 +322,12 @@ class MemoryWriter:
             tx.index.remove([old.key])
             return self._index(tx, record, vectors)
         tx.index.replace_values([entry_for_memory(record, self._analyser, self._config)])
+        return self._keep_vectors(tx, record, vectors)
+
+    def _keep_vectors(self, tx: Transaction, record: MemoryRecord, vectors: Vectors) -> VectorState:
+        """Store vectors of a record whose index rows stay as they are."""
+        if isinstance(vectors, RecordVectors):
+            tx.index.put_vectors([replace(vectors, key=record.key)])
         return self._vector_state(tx, record)
 
     def _vector_state(self, tx: Transaction, record: MemoryRecord) -> VectorState:
