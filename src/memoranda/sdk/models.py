@@ -224,7 +224,7 @@ class WriteTurnResult(Model):
     turn_seq: int
     acknowledged: bool = True
     has_embedding: bool = False
-    repeated: Annotated[bool, _only_when_set(False)]
+    repeated: bool = _only_when_set(False)
 
 
 class CreateSemanticResult(Model):
