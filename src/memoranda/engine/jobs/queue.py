@@ -50,12 +50,10 @@ def expire_job(*, run_at: datetime, now: datetime) -> Job:
     return _job(JobKind.EXPIRE, JobOwner(), now, run_at=run_at, dedupe_key="expire")
 
 
-def backfill_job(source: str, *, now: datetime, after: int = 0) -> Job:
-    """Fill the filterable values of a source's records from the key after ``after`` on."""
+def backfill_job(source: str, *, now: datetime) -> Job:
+    """Fill the filterable values of a source's records, after a key was declared."""
     name = _name("backfill", source)
-    return _job(
-        JobKind.BACKFILL, JobOwner(), now, payload={"source": source, "after": after}, lane=name, dedupe_key=name
-    )
+    return _job(JobKind.BACKFILL, JobOwner(), now, payload={"source": source}, lane=name, dedupe_key=name)
 
 
 def extract_lane(user_id: str) -> str:

@@ -1,0 +1,166 @@
+"""The extract job: a snapshot's turns in, reconciled memories out, exactly once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memoranda.engine.config_model import ProjectConfig
+from memoranda.engine.extraction.candidates import Batch, draft_of
+from memoranda.engine.extraction.items import ExtractedItem, Extraction, Extractor, SourceTurn
+from memoranda.engine.extraction.reconcile import Reconciler
+from memoranda.engine.jobs.failure import Cause, FailureClass
+from memoranda.engine.jobs.handler import Lease, Outcome
+from memoranda.engine.jobs.worker import failure_of
+from memoranda.engine.ports import Clock, Store, Transaction
+from memoranda.engine.records import SEMANTIC, Failure, Job, Snapshot, SnapshotState, Turn
+from memoranda.sdk.errors import MemoryBadRequestError
+
+logger = logging.getLogger(__name__)
+
+_UNFINISHED = (SnapshotState.PENDING, SnapshotState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A snapshot and those of its turns that still exist."""
+
+    snapshot: Snapshot
+    turns: Mapping[str, Turn]
+
+
+class ExtractHandler:
+    """Runs extract jobs with the extractor that each asks for by name."""
+
+    def __init__(
+        self,
+        store: Store,
+        project_id: str,
+        clock: Clock,
+        *,
+        config: ProjectConfig,
+        extractors: Mapping[str, Extractor],
+        reconciler: Reconciler,
+    ) -> None:
+        self._store = store
+        self._project_id = project_id
+        self._clock = clock
+        self._config = config
+        self._extractors = dict(extractors)
+        self._reconciler = reconciler
+
+    def handle(self, job: Job, lease: Lease) -> Outcome:
+        """Extract one snapshot. The extractor runs outside any transaction; all effects are one, with the job's end."""
+        outcome: Outcome | None = None
+        while outcome is None:
+            lease.check()
+            with self._store.read(self._project_id) as tx:
+                reading = _read(tx, job, self._clock.now())
+            extraction = None if reading is None else self._extract(job, reading)
+            with self._store.write(self._project_id) as tx:
+                outcome = self._commit(tx, job, lease, reading, extraction)
+        return outcome
+
+    def _extract(self, job: Job, reading: _Reading) -> Extraction:
+        extractor = self._extractors[job.extractor]
+        turns = [_source_turn(turn) for turn in reading.turns.values() if turn.content and turn.content.strip()]
+        if not turns:
+            return Extraction((), "", f"{extractor.name}/{extractor.version}")
+        return extractor.extract(turns, kinds=frozenset(self._config.extraction.kinds))
+
+    def _commit(
+        self, tx: Transaction, job: Job, lease: Lease, reading: _Reading | None, extraction: Extraction | None
+    ) -> Outcome | None:
+        """Store the outcome; None when sources went meanwhile, so that what remains is to be read again."""
+        if reading is None or extraction is None:
+            lease.finish(tx)
+            return Outcome.NOTHING
+        present = _read(tx, job, self._clock.now())
+        if present is None or present.turns.keys() != reading.turns.keys():
+            return None
+        lease.finish(tx)
+        stored = self._store_items(tx, job, reading, extraction)
+        state = SnapshotState.EXTRACTED if stored else SnapshotState.EMPTY
+        now = self._clock.now()
+        tx.snapshots.finish(
+            replace(
+                present.snapshot,
+                state=state,
+                summary=extraction.summary,
+                extractor=extraction.extractor,
+                updated_at=now,
+            )
+        )
+        if self._config.snapshot.delete_promoted:
+            # Their memories stay: the snapshot is a source of its own.
+            tx.index.remove([turn.key for turn in present.turns.values()])
+            tx.turns.delete(list(present.turns))
+        logger.info(
+            "snapshot.extracted",
+            extra={"snapshot_id": present.snapshot.id, "state": state.value, "memories": stored},
+        )
+        return Outcome.DONE if stored else Outcome.NOTHING
+
+    def _store_items(self, tx: Transaction, job: Job, reading: _Reading, extraction: Extraction) -> int:
+        batch = Batch(reading.snapshot, reading.turns, extraction.extractor, self._config)
+        stored = 0
+        for item in extraction.items:
+            if not self._wanted(item):
+                continue
+            try:
+                draft = draft_of(item, batch)
+            except MemoryBadRequestError as error:
+                # One bad item costs itself only.
+                tx.failures.insert(self._item_failure(job, item, error))
+                continue
+            self._reconciler.reconcile(tx, item, draft)
+            stored += 1
+        return stored
+
+    def _wanted(self, item: ExtractedItem) -> bool:
+        config = self._config.extraction
+        if item.kind == SEMANTIC and config.preferences_only and item.record_type != "preference":
+            return False
+        return item.kind in config.kinds
+
+    def _item_failure(self, job: Job, item: ExtractedItem, error: MemoryBadRequestError) -> Failure:
+        failure = failure_of(job, Cause(FailureClass.CONTENT, str(error), raw_reply=item.content), self._clock.now())
+        return replace(failure, retryable=False)
+
+
+def snapshot_failed(tx: Transaction, job: Job, failure: Failure) -> Failure | None:
+    """Mark the snapshot of an extract job that ended as a failure; where it is gone there is nothing to act on."""
+    snapshot = tx.snapshots.get(failure.snapshot_id)
+    if snapshot is None:
+        return None
+    tx.snapshots.finish(replace(snapshot, state=SnapshotState.FAILED, updated_at=failure.last_seen))
+    return failure
+
+
+def _read(tx: Transaction, job: Job, now: datetime) -> _Reading | None:
+    """Return the job's snapshot with its turns, or None when it is gone or has its outcome."""
+    snapshot = tx.snapshots.get(str(job.payload["snapshot_id"]))
+    if snapshot is None or snapshot.state not in _UNFINISHED:
+        return None
+    found = tx.turns.run(snapshot.user_id, snapshot.session_id, snapshot.first_seq, snapshot.last_seq)
+    alive = [turn for turn in found if turn.expires_at is None or turn.expires_at > now]
+    return _Reading(snapshot, {turn.id: turn for turn in alive})
+
+
+def _source_turn(turn: Turn) -> SourceTurn:
+    return SourceTurn(
+        turn_id=turn.id,
+        turn_seq=turn.turn_seq,
+        role=turn.role,
+        content=turn.content or "",
+        event_time=turn.event_time,
+        speaker=_speaker(turn),
+    )
+
+
+def _speaker(turn: Turn) -> str | None:
+    """Return the display name that the caller gave with a turn, if any."""
+    names: Sequence[object] = [(turn.metadata or {}).get(name) for name in ("speaker", "name")]
+    return next((name for name in names if isinstance(name, str) and name.strip()), None)

@@ -1,0 +1,231 @@
+"""Settling what was extracted against what is known: repeats, supersession by event time, additions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memoranda.engine.analyser import Analyser
+from memoranda.engine.drafts import MemoryDraft
+from memoranda.engine.extraction.items import ExtractedItem
+from memoranda.engine.extraction.timeline import (
+    STATED_AT,
+    Add,
+    Interrupt,
+    Precede,
+    Repeat,
+    Statement,
+    Supersede,
+    decide,
+    stated_at,
+)
+from memoranda.engine.ids import new_id
+from memoranda.engine.memories import MemoryWriter
+from memoranda.engine.natural_keys import slot_of
+from memoranda.engine.ports import Clock, LegQuery, MemoryQuery, Transaction
+from memoranda.engine.records import EPISODIC, IndexState, Link, MemoryRecord, MemoryStatus
+from memoranda.engine.scope import Scope
+from memoranda.engine.text import normal_statement
+
+_TERMS = 3
+_STATES_OF_ONE_KEY = 1000
+_SUPERSEDES = ("supersedes", "superseded_by")
+_REFINES = ("refines", "refined_by")
+
+
+class Reconciler:
+    """Writes extracted drafts inside the caller's transaction."""
+
+    def __init__(self, writer: MemoryWriter, analyser: Analyser, clock: Clock) -> None:
+        self._writer = writer
+        self._analyser = analyser
+        self._clock = clock
+
+    def reconcile(self, tx: Transaction, item: ExtractedItem, draft: MemoryDraft) -> MemoryRecord:
+        """Write one draft (its event time set, as ``draft_of`` makes it); return the record that says it now."""
+        repeated = self._referred(tx, item.repeats, draft)
+        if repeated:
+            record = self._repeat(tx, repeated[0], draft)
+        else:
+            record = self._place(tx, draft, self._known(tx, item, draft))
+        for known in self._referred(tx, item.refines, draft):
+            if known.id != record.id:
+                self._end(tx, known, self._time(draft))
+                self._link(tx, record, known, _REFINES)
+        return record
+
+    # --- what is known
+
+    def _referred(self, tx: Transaction, ids: Sequence[str], draft: MemoryDraft) -> list[MemoryRecord]:
+        found = tx.memories.get(list(ids)) if ids else ()
+        # An extractor can only speak of what its own user has: ids are text of a model.
+        return [record for record in found if record.user_id == draft.user_id and record.kind == draft.kind]
+
+    def _known(self, tx: Transaction, item: ExtractedItem, draft: MemoryDraft) -> list[MemoryRecord]:
+        """Return the records of the draft's natural key, and those that the extractor says it supersedes."""
+        known = {record.id: record for record in self._referred(tx, item.supersedes, draft)}
+        if draft.name:
+            known.update((record.id, record) for record in self._of_key(tx, draft))
+        return list(known.values())
+
+    def _of_key(self, tx: Transaction, draft: MemoryDraft) -> list[MemoryRecord]:
+        slot = slot_of(draft.kind, draft.domain, draft.name)
+        self._writer.current_in_slot(tx, draft.kind, draft.user_id, slot)  # an expired or hidden record makes room
+        query = MemoryQuery(
+            scope=Scope(user_id=draft.user_id),
+            now=self._clock.now(),
+            kind=draft.kind,
+            domain=draft.domain,
+            name=draft.name,
+            statuses=(MemoryStatus.CURRENT, MemoryStatus.SUPERSEDED),
+            limit=_STATES_OF_ONE_KEY,
+            newest_first=True,
+        )
+        return [record for record in tx.memories.query(query) if record.slot == slot]
+
+    # --- by event time
+
+    def _place(self, tx: Transaction, draft: MemoryDraft, known: Sequence[MemoryRecord]) -> MemoryRecord:
+        match decide(Statement(draft.content, self._time(draft)), known):
+            case Add():
+                return self._add(tx, draft)
+            case Repeat(record, begins_earlier, follows):
+                return self._repeat(tx, record, draft, begins_earlier=begins_earlier, follows=follows)
+            case Supersede(old):
+                return self._supersede(tx, old, draft, known)
+            case Precede(successor, follows):
+                return self._precede(tx, draft, successor, follows)
+            case Interrupt() as interruption:
+                again = self._state_again(tx, interruption, draft)
+                return self._precede(tx, draft, again, interruption.record)
+
+    def _supersede(
+        self, tx: Transaction, old: MemoryRecord, draft: MemoryDraft, known: Sequence[MemoryRecord]
+    ) -> MemoryRecord:
+        others = [record for record in known if record.status is MemoryStatus.CURRENT and record.id != old.id]
+        for other in others:
+            self._end(tx, other, self._time(draft))
+        record = self._writer.supersede(tx, old, draft).record
+        for other in others:
+            self._link(tx, record, other, _SUPERSEDES)
+        return record
+
+    def _precede(
+        self, tx: Transaction, draft: MemoryDraft, successor: MemoryRecord, follows: MemoryRecord | None
+    ) -> MemoryRecord:
+        record = self._writer.insert_superseded(tx, draft, successor).record
+        if follows is not None:
+            self._end(tx, follows, self._time(draft))
+            self._link(tx, record, follows, _SUPERSEDES)
+        return record
+
+    def _state_again(self, tx: Transaction, interruption: Interrupt, draft: MemoryDraft) -> MemoryRecord:
+        """Let what was stated again be a record of its own, so that each interval is one record."""
+        record = interruption.record
+        turns = [turn for turn in tx.turns.get(tx.sources.turns_of(record.id)) if turn.event_time >= interruption.again]
+        snapshots = tx.sources.snapshots_of(record.id)
+        again = MemoryDraft(
+            kind=record.kind,
+            content=record.content,
+            user_id=record.user_id,
+            agent_id=record.agent_id,
+            visibility=record.visibility,
+            record_type=record.record_type,
+            domain=record.domain,
+            name=record.name,
+            body=record.body,
+            metadata=record.metadata,
+            event_time=interruption.again,
+            origin=record.origin,
+            provenance={key: value for key, value in record.provenance.items() if key != STATED_AT},
+            turn_ids=tuple(turn.id for turn in turns) or tuple(tx.sources.turns_of(record.id)),
+            snapshot_id=snapshots[-1] if snapshots else draft.snapshot_id,
+            upsert=bool(record.name),
+        )
+        if interruption.successor is not None:
+            return self._writer.insert_superseded(tx, again, interruption.successor).record
+        return self._writer.supersede(tx, record, again).record
+
+    # --- by content
+
+    def _add(self, tx: Transaction, draft: MemoryDraft) -> MemoryRecord:
+        same = self._same_statement(tx, draft)
+        return self._writer.insert(tx, draft).record if same is None else self._repeat(tx, same, draft)
+
+    def _same_statement(self, tx: Transaction, draft: MemoryDraft) -> MemoryRecord | None:
+        """Return the current record of this kind and owner that says exactly this, without a key of its own."""
+        keys = self._candidates(tx, draft)
+        documents = tx.search.documents(keys) if keys else ()
+        found = tx.memories.get([row.record_id for row in documents]) if documents else ()
+        return next((record for record in found if self._is_repeat(record, draft)), None)
+
+    def _candidates(self, tx: Transaction, draft: MemoryDraft) -> list[int]:
+        """Return the keys of records that have this statement's longest terms (long ones are rare)."""
+        terms = sorted((term for term, _ in self._analyser.analyse(draft.content).terms), key=lambda term: -len(term))
+        wanted = terms[:_TERMS]
+        if not wanted:
+            return []
+        query = LegQuery(Scope(user_id=draft.user_id), draft.kind, (IndexState.CURRENT,), self._clock.now())
+        matches = tx.search.text(query, sorted(wanted))
+        counts: dict[int, int] = {}
+        for key, candidate in zip(matches.keys, matches.candidates, strict=True):
+            if candidate:
+                counts[key] = counts.get(key, 0) + 1
+        return sorted(key for key, count in counts.items() if count == len(wanted))
+
+    def _is_repeat(self, record: MemoryRecord, draft: MemoryDraft) -> bool:
+        if record.name not in ("", draft.name) or normal_statement(record.content) != normal_statement(draft.content):
+            return False
+        # Doing the same on two days is two events.
+        return record.kind != EPISODIC or record.event_time.date() == self._time(draft).date()
+
+    # --- parts
+
+    def _repeat(
+        self,
+        tx: Transaction,
+        record: MemoryRecord,
+        draft: MemoryDraft,
+        *,
+        begins_earlier: bool = False,
+        follows: MemoryRecord | None = None,
+    ) -> MemoryRecord:
+        said, began = self._time(draft), record.valid_from
+        repeated = self._writer.reinforce(tx, record, turn_ids=draft.turn_ids, snapshot_id=draft.snapshot_id).record
+        if begins_earlier:
+            repeated = replace(repeated, valid_from=said, event_time=said)
+            if follows is not None:
+                self._end(tx, follows, said)
+        latest = max(said, began, stated_at(record) or said)
+        if latest > repeated.valid_from:
+            repeated = replace(repeated, provenance={**repeated.provenance, STATED_AT: latest.isoformat()})
+        tx.memories.update(repeated)
+        return repeated
+
+    def _end(self, tx: Transaction, record: MemoryRecord, at: datetime) -> None:
+        # Read anew: the record may have been changed since the decision.
+        for found in tx.memories.get([record.id]):
+            self._writer.retire(tx, found, at)
+
+    def _link(self, tx: Transaction, source: MemoryRecord, target: MemoryRecord, relation: tuple[str, str]) -> None:
+        name, inverse = relation
+        if any(
+            (link.source_id, link.target_id, link.relation) == (source.id, target.id, name)
+            for link in tx.links.of([source.id])
+        ):
+            return
+        tx.links.insert(
+            Link(
+                id=new_id(),
+                source_id=source.id,
+                target_id=target.id,
+                relation=name,
+                inverse=inverse,
+                created_at=self._clock.now(),
+                event_time=source.event_time,
+            )
+        )
+
+    def _time(self, draft: MemoryDraft) -> datetime:
+        return draft.event_time or self._clock.now()

@@ -1,0 +1,122 @@
+"""Promotion: when a session's turns become snapshots, and how they are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from memoranda.engine.config_model import ProjectConfig, SnapshotConfig
+from memoranda.engine.ids import new_id
+from memoranda.engine.jobs.handler import Lease, Outcome
+from memoranda.engine.jobs.planner import JobPlanner, extracts, promotion_due
+from memoranda.engine.ports import Clock, Store, Transaction
+from memoranda.engine.records import Job, Session, Snapshot, SnapshotState
+from memoranda.engine.scope import Scope
+
+FULL = "max_messages"
+IDLE = "idle"
+REQUESTED = "requested"
+
+_PAGE = 100
+
+
+def runs(session: Session, size: int, *, rest: bool) -> Iterator[tuple[int, int]]:
+    """Cut a session's unpromoted turns into runs (first, last) of ``size``; with ``rest`` the last may be shorter."""
+    first = session.promoted_seq + 1
+    while session.last_seq - first + 1 >= size:
+        yield first, first + size - 1
+        first += size
+    if rest and first <= session.last_seq:
+        yield first, session.last_seq
+
+
+class Promoter:
+    """Cuts snapshots, for the promote job and on request."""
+
+    def __init__(
+        self, store: Store, project_id: str, clock: Clock, *, config: ProjectConfig, planner: JobPlanner
+    ) -> None:
+        self._store = store
+        self._project_id = project_id
+        self._clock = clock
+        self._config = config
+        self._planner = planner
+
+    def handle(self, job: Job, lease: Lease) -> Outcome:
+        """Promote what is due of one session; what is not yet due gets its next look in the same transaction."""
+        with self._store.write(self._project_id) as tx:
+            lease.finish(tx)
+            session = tx.sessions.get(job.user_id, job.session_id)
+            if session is None or not session.unpromoted:
+                return Outcome.NOTHING
+            return self._promote_due(tx, session)
+
+    def promote(self, scope: Scope) -> int:
+        """Promote every unpromoted turn of the sessions in scope now; return the number of snapshots.
+
+        Sessions are cut page by page, each page in one transaction.
+        """
+        made = 0
+        while True:
+            with self._store.write(self._project_id) as tx:
+                sessions = tx.sessions.unpromoted(scope, _PAGE)
+                made += sum(self._cut(tx, session, REQUESTED, rest=True) for session in sessions)
+            if len(sessions) < _PAGE:
+                return made
+
+    def _promote_due(self, tx: Transaction, session: Session) -> Outcome:
+        config, now = self._config.snapshot, self._clock.now()
+        idle = now >= session.last_turn_at + timedelta(minutes=config.stale_minutes)
+        made = 0
+        if idle or promotion_due(session, config) <= now:
+            made = self._cut(tx, session, IDLE if idle else FULL, rest=idle)
+        left = tx.sessions.get(session.user_id, session.session_id)
+        if left is not None and left.unpromoted:
+            self._planner.schedule_promotion(tx, left, now)
+        return Outcome.DONE if made else Outcome.NOTHING
+
+    def _cut(self, tx: Transaction, session: Session, reason: str, *, rest: bool) -> int:
+        now = self._clock.now()
+        if not extracts(session, self._config):
+            # Passed over for good: switching extraction on later does not reach back.
+            tx.sessions.set_promoted(session.user_id, session.session_id, session.last_seq, now)
+            return 0
+        promoted, made = session.promoted_seq, 0
+        for first, last in runs(session, self._config.snapshot.max_messages, rest=rest):
+            made += self._snapshot(tx, session, (first, last), reason)
+            promoted = last
+        if promoted != session.promoted_seq:
+            tx.sessions.set_promoted(session.user_id, session.session_id, promoted, now)
+        return made
+
+    def _snapshot(self, tx: Transaction, session: Session, run: tuple[int, int], reason: str) -> int:
+        """Store one snapshot with what must follow it; a run whose turns are all gone makes none."""
+        now = self._clock.now()
+        present = len(tx.turns.run(session.user_id, session.session_id, *run))
+        if not present:
+            return 0
+        snapshot = new_snapshot(session, run, present, reason, now, self._config.snapshot)
+        tx.snapshots.insert(snapshot)
+        tx.turns.mark_promoted(session.user_id, session.session_id, *run, snapshot.id)
+        self._planner.after_snapshot(tx, snapshot, now)
+        return 1
+
+
+def new_snapshot(
+    session: Session, run: tuple[int, int], present: int, reason: str, now: datetime, config: SnapshotConfig
+) -> Snapshot:
+    """Return the snapshot of a run of a session's turns, ``present`` of which still exist."""
+    return Snapshot(
+        id=new_id(),
+        user_id=session.user_id,
+        session_id=session.session_id,
+        agent_id=session.agent_id,
+        first_seq=run[0],
+        last_seq=run[1],
+        message_count=present,
+        reason=reason,
+        state=SnapshotState.PENDING,
+        created_at=now,
+        updated_at=now,
+        expires_at=now + timedelta(days=config.ttl_days),
+    )

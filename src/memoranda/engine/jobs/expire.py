@@ -1,0 +1,80 @@
+"""The expiry job: removes records and snapshots whose lifetime has ended, with everything derived from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from memoranda.engine.jobs.handler import Lease, Outcome
+from memoranda.engine.jobs.queue import expire_job
+from memoranda.engine.ports import Clock, DocumentRow, Store, Transaction
+from memoranda.engine.records import PROFILE, STM, Job
+
+_BATCH = 200
+_INTERVAL = timedelta(hours=1)
+"""How often to look while something has a lifetime; reads leave out what has expired at once."""
+
+
+class MemoryRemover(Protocol):
+    """Removes memories with all that belongs to them."""
+
+    def delete(self, tx: Transaction, ids: Sequence[str]) -> object: ...
+
+
+class ExpireHandler:
+    """Runs the expiry job: one transaction a batch."""
+
+    def __init__(self, store: Store, project_id: str, clock: Clock, memories: MemoryRemover) -> None:
+        self._store = store
+        self._project_id = project_id
+        self._clock = clock
+        self._memories = memories
+
+    def handle(self, job: Job, lease: Lease) -> Outcome:
+        outcome = Outcome.NOTHING
+        while not lease.finished:
+            lease.check()
+            now = self._clock.now()
+            with self._store.write(self._project_id) as tx:
+                removed = self._remove_batch(tx, now)
+                if not removed:
+                    lease.finish(tx)
+                    self._schedule(tx, now)
+            outcome = Outcome.DONE if removed else outcome
+        return outcome
+
+    def _remove_batch(self, tx: Transaction, now: datetime) -> int:
+        rows = tx.index.expired(now, _BATCH)
+        turns = [row for row in rows if row.source == STM]
+        if turns:
+            remove_turns(tx, turns, self._memories)
+        memories = [row for row in rows if row.source not in (STM, PROFILE)]
+        if memories:
+            self._memories.delete(tx, [row.record_id for row in memories])
+            # A record that is hidden by a deletion is left to its purge; here it must not come up again.
+            tx.index.remove([row.key for row in tx.search.documents([row.key for row in memories])])
+        snapshots = tx.snapshots.expired(now, _BATCH)
+        if snapshots:
+            tx.snapshots.delete([snapshot.id for snapshot in snapshots])
+        return len(turns) + len(memories) + len(snapshots)
+
+    def _schedule(self, tx: Transaction, now: datetime) -> None:
+        """Look again when the next thing ends, or after a while where the index does not say when."""
+        later = now.replace(year=9000)
+        snapshots = tx.snapshots.expired(later, 1)
+        ends = [end for snapshot in snapshots if (end := snapshot.expires_at) is not None]
+        if tx.index.expired(later, 1):
+            ends.append(now + _INTERVAL)
+        if ends:
+            tx.jobs.enqueue(expire_job(run_at=max(now, min(ends)), now=now))
+
+
+def remove_turns(tx: Transaction, rows: Sequence[DocumentRow], memories: MemoryRemover) -> None:
+    """Remove turns whose lifetime has ended; what was extracted from them alone goes with them."""
+    ids = [row.record_id for row in rows]
+    tx.index.remove([row.key for row in rows])
+    tx.turns.delete(ids)
+    orphans = tx.sources.remove_turns(ids)
+    if orphans:
+        memories.delete(tx, orphans)
