@@ -96,10 +96,45 @@ def test_a_change_has_the_key_of_what_it_changes(before: str, after: str, label:
         "Thanks, that's great!",
         "I love it!",
         "That means a lot to me.",
+        "I'm starting next week.",
+        "I found it last week.",
+        "I talked to you yesterday about the garden.",
     ],
 )
 def test_what_is_no_statement_of_the_speaker_gives_nothing(content: str) -> None:
     assert items(content) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "label"),
+    [
+        ("I live in Split and I'm allergic to figs, any snack ideas?", "allergy:figs"),
+        ("Mein Hund heißt Balu, kannst du mir Spiele vorschlagen?", "pet:balu"),
+        ("Soy vegetariano, ¿qué me recomiendas?", "diet"),
+        ("我对虾过敏，有什么推荐的餐厅吗？", "allergy:虾"),
+    ],
+)
+def test_a_closing_question_does_not_hide_what_was_stated_before_it(content: str, label: str) -> None:
+    assert label in {item.label for item in items(content)}
+
+
+def test_a_draft_to_be_worked_on_is_not_the_speakers_word() -> None:
+    result = items("My cat is called Mimi. Can you rewrite this email? My name is John and I live at Baker Street.")
+
+    assert [item.label for item in result] == ["pet:mimi"]
+
+
+def test_a_possession_of_the_speaker_is_told_in_the_third_person() -> None:
+    (item,) = items("My daughter has a recital on 2 June.")
+
+    assert item.content == "The user's daughter has a recital on 2 June (2024-06-02)."
+    assert item.body["tags"] == ["plan"]
+
+
+def test_words_that_cannot_be_retold_cleanly_are_quoted_as_said() -> None:
+    (item,) = items("Gestern war ich mit meiner Tante im Zoo.")
+
+    assert item.content == "Der Nutzer: “Gestern war ich mit meiner Tante im Zoo.” (2024-05-14)"
 
 
 @pytest.mark.parametrize("role", ["assistant", "system", "tool"])
@@ -150,9 +185,17 @@ def test_recalled_context_is_not_extracted_again(recalled: str) -> None:
     assert items(recalled) == ()
 
 
-def test_a_line_copied_from_recalled_context_is_recognised() -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- I live in Prague.",
+        "- [2024-05-01 10:00 +00:00] user: Hello. I live in Prague.",
+        '<turn role="user" at="2024-05-01">I live in Prague.</turn>',
+    ],
+)
+def test_a_line_copied_from_recalled_context_is_recognised(line: str) -> None:
     result = extract(
-        turn("<memory_context>\n- I live in Prague.\n</memory_context>", role="system"),
+        turn(f"<memory_context>\n{line}\n</memory_context>", role="system"),
         turn("I live in Prague.\nMy cat is called Mimi.", seq=2),
     )
 

@@ -17,7 +17,7 @@ from memoranda.engine.extraction.local.lang_zh import CHINESE
 from memoranda.engine.extraction.local.language import detect
 from memoranda.engine.extraction.local.procedures import procedures
 from memoranda.engine.extraction.local.rules import Language, shorten, slug
-from memoranda.engine.extraction.local.sentences import line_key, readable, sentences, split_recalled
+from memoranda.engine.extraction.local.sentences import line_key, readable, recalled_keys, sentences, split_recalled
 from memoranda.engine.extraction.local.statements import Voice, statements
 
 _LANGUAGES: dict[str, Language] = {
@@ -60,7 +60,7 @@ def _texts(turns: Sequence[SourceTurn]) -> tuple[dict[str, str], frozenset[str]]
     recalled: set[str] = set()
     for turn in turns:
         texts[turn.turn_id], lines = split_recalled(readable(turn.content))
-        recalled.update(key for line in lines if len(key := line_key(line)) >= _MIN_RECALLED)
+        recalled.update(key for key in recalled_keys(lines) if len(key) >= _MIN_RECALLED)
     return texts, frozenset(recalled)
 
 

@@ -167,8 +167,8 @@ RULES = (
         "{who} ist von {old} auf {thing} umgestiegen.",
     ),
     fact(
-        rf"(?:wir|ich) (?:nutze|nutzen|verwende|verwenden|benutze|benutzen) {_ADV}(?!es\b|das\b|dies){_THING}",
-        "uses:{thing}",
+        rf"(?:wir|ich) (?:nutze|nutzen|verwende|verwenden|benutze|benutzen) {_ADV}(?!es\b|das\b|dies)(?P<thing>(?P<other>{_N}{{2,90}}))",
+        "uses:{other}",
         "{who} verwendet {thing}.",
     ),
     memory(
@@ -326,6 +326,9 @@ GERMAN = Language(
         *((rx(rf"^ich {first}\b"), f"{{who}} {third}") for first, third in _VERBS.items()),
     ),
     joins=(("von Der Nutzer", "des Nutzers"),),
+    asks=rx(
+        r"(?:(?:und|also|aber) )?(?:was|wie|wo|wann|wer|welche\w*|kannst|könntest|könnt|hast du|habt ihr|gibt es|soll ich|weißt du|würdest|irgendwelche|kennst)\b"
+    ),
     addressed=rx(r"\b(?:du|dir|dich|dein\w*|euch|ihr)\b"),
     guideline="{who} bittet: {text}",
     canonical={

@@ -36,6 +36,11 @@ _DO = (
 )
 _TODAY = r"(?:today|tonight|tomorrow|this morning)"
 
+_KIN_DOES = (
+    rf"my {_RELATION},? (?:(?-i:[A-Z])\w+ )?(?:has|is|will|starts|turns|had|went|got|was|graduated|visited|moved|started|won|came|broke|passed)"
+    r"\b(?! (?:always|so|very|really|my|the (?:best|one)))[^?\n]{4,}"
+)
+
 RULES = (
     # identity
     fact(rf"my (?:full |first |last |real )?name(?:'s| is) {_NAME}", "name", "{who}'s name is {name}."),
@@ -183,7 +188,7 @@ RULES = (
         "{who} prefers {thing}.",
     ),
     preference(
-        rf"my (?:all[- ]time )?fav(?:ou?rite)? (?P<topic>[\w-]+(?: [\w-]+)?) (?:is|are|has always been) (?!probably not|that|when|how|the one|definitely the){_THING}",
+        rf"my (?:all[- ]time )?fav(?:ou?rite)? (?P<topic>(?!thing|part|one\b|memory|moment|aspect)[\w-]+(?: [\w-]+)?) (?:is|are|has always been) (?!probably not|that|when|how|the one|definitely the){_THING}",
         "favourite:{topic}",
         "{who}'s favourite {topic} is {thing}.",
     ),
@@ -224,34 +229,37 @@ RULES = (
         "{who} switched from {old} to {thing}.",
     ),
     fact(
-        rf"(?:we|I) (?:now |currently |mostly |mainly |still )?use (?!it\b|that|this|them\b|to|the word|those|these){_THING}",
-        "uses:{thing}",
+        rf"(?:we|I|our team|my team|our company) (?:now |currently |mostly |mainly |still )?uses? (?!it\b|that|this|them\b|to|the word|those|these)(?P<thing>(?P<other>{_N}{{2,90}}))",
+        "uses:{other}",
         "{who} uses {thing}.",
     ),
     memory(
         r"(?:we|I)(?:'ve| have)? (?:just |finally |all )?(?:decided|agreed|chose|opted|settled) (?:to|on|that|for|against) (?!it\b)[^!?\n]{4,200}"
     ),
     # instructions to the agent
-    guideline(rf"(?:please |and |so )?(?:always|never|don't ever|do not ever) {_DO}\b[^?\n]{{2,200}}"),
+    guideline(rf"(?:(?:please|pls|plz) |and |so )?(?:always|never|don't ever|do not ever) {_DO}\b[^?\n]{{2,200}}"),
     guideline(
         r"(?:from now on|in (?:the )?future|going forward|whenever I|every time I|each time I)\b,? [^?\n]{6,200}",
         "{rule}",
     ),
     guideline(
-        r"(?:please |and )?(?:don't|do not|stop) (?:use|using|call|calling|add|adding|send|sending|include|including|write|writing) (?!it\b|that|this)[^?\n]{2,120}"
+        r"(?:(?:please|pls|plz) |and )?(?:don't|do not|stop) (?:use|using|call|calling|add|adding|send|sending|include|including|write|writing) (?!it\b|that|this)[^?\n]{2,120}"
     ),
     guideline(
-        r"(?:please )(?:use|prefer|stick to) (?:the )?(?:metric|imperial|celsius|fahrenheit|24|12|iso|british|american|formal|informal|short|simple|plain|bullet|si )[^?\n]{0,80}"
+        r"(?:(?:please|pls|plz) )(?:use|prefer|stick to) (?:the )?(?:metric|imperial|celsius|fahrenheit|24|12|iso|british|american|formal|informal|short|simple|plain|bullet|si )[^?\n]{0,80}"
     ),
     guideline(
-        r"(?:please )?(?:answer|reply|respond|write|talk|speak)(?: to me| me)? (?:only |always )?in (?:english|german|french|spanish|korean|japanese|chinese|italian|portuguese|dutch)\b[^?\n]{0,60}",
+        r"(?:(?:please|pls|plz) )?(?:answer|reply|respond|write|talk|speak)(?: to me| me)? (?:only |always )?in (?:english|german|french|spanish|korean|japanese|chinese|italian|portuguese|dutch)\b[^?\n]{0,60}",
         "guideline:language",
     ),
-    guideline(rf"(?:please |just |you can )*call me {_NAME}", "form-of-address"),
-    guideline(r"(?:please )?remember (?:to|that you should) (?:always|never) [^?\n]{4,160}"),
+    guideline(rf"(?:(?:please|pls|plz) |just |you can )*call me {_NAME}", "form-of-address"),
+    guideline(r"(?:(?:please|pls|plz) )?remember (?:to|that you should) (?:always|never) [^?\n]{4,160}"),
+    guideline(
+        r"(?:(?:please|pls|plz) )?keep (?:it|your|the|all|any)? ?(?:answers|replies|responses|messages|explanations) [^?\n]{3,80}"
+    ),
     # episodes
     plan(
-        rf"{_SUBJECT}(?:'m|'re| am| are) (?:{_ADV})(?:going|flying|travell?ing|meeting|visiting|moving|starting|having|seeing|getting|leaving|giving|attending|taking|hosting|driving|heading|presenting|running|launching|releasing|deploying|planning|off to|signing|picking|doing|throwing|competing|performing)\b[^?\n]{{3,}}"
+        rf"{_SUBJECT}(?:'m|'re| am| are) (?:{_ADV})(?:going|flying|travell?ing|meeting|visiting|moving|starting|having|seeing|getting|leaving|giving|attending|taking|hosting|driving|heading|presenting|running|training for|launching|releasing|deploying|planning|off to|signing|picking|doing|throwing|competing|performing)\b[^?\n]{{3,}}"
     ),
     plan(
         rf"{_SUBJECT}(?:'ve|'ll have| have| have got|'ve got| got| will have) (?:an?|my|our|another|the) (?:\S+ ){{0,4}}?(?:appointment|meeting|interview|exam|test|flight|deadline|call|party|wedding|concert|date|surgery|trip|visit|presentation|race|marathon|conference|demo|check-?up|reservation|class|competition|show|audition|tournament|game|match)\b[^?\n]*"
@@ -261,6 +269,12 @@ RULES = (
     ),
     plan(
         rf"{_SUBJECT}(?:'ll| will) (?!be (?:happy|glad|sure|there for)|never|always|let you|try|definitely let|make sure|keep|check|see you|talk|tell you)(?:\w+ ){{1,2}}[^?\n]{{3,}}"
+    ),
+    plan(_KIN_DOES),
+    event(_KIN_DOES),
+    event(
+        r"(?:(?:I|we) )?(?:just|finally) (?:adopted|bought|passed|finished|won|booked|signed|launched|shipped) (?!it\b|that|this|the call)[^?\n]{4,}",
+        needs_time=False,
     ),
     event(
         rf"(?:{_TODAY},? |yesterday,? |last \w+,? |on \w+,? |two \w+ ago,? |this \w+,? )?{_SUBJECT} {_ADV}{_PAST}\b[^?\n]{{4,}}"
@@ -303,6 +317,7 @@ ENGLISH = Language(
     article=rx(r"^(?:an?|the|some|my|our|any|playing|all|both) "),
     times=TIMES,
     rewrites=(
+        (rx(r"^my\b"), "{who}'s"),
         (rx(r"\bI(?:'m| am)\b"), "{who} is"),
         (rx(r"\bI was\b"), "{who} was"),
         (rx(r"\bI(?:'ve| have)\b"), "{who} has"),
@@ -325,9 +340,12 @@ ENGLISH = Language(
         (rx(r"\bmine\b"), "theirs"),
         (rx(r"\bme\b"), "them"),
     ),
+    asks=rx(
+        r"(?:(?:and|so|but|now) )?(?:any|can|could|what|whats|what\'s|do you|does|how|where|which|who|why|should I|would you|is there|are there|got any|have you|is it|will)\b"
+    ),
     addressed=rx(
         r"\b(?:you|your|you're|yours|u)\b"
-        r"|\b(?:made|make|making|do|did|doing|done|about|of|with|for|chose|decided) (?:it|this|that|them|these|those)\b|\b(?:it|this|that) (?:tonight|yesterday|tomorrow|today)\b"
+        r"|\b(?:made|make|making|doing|found|bought|saw|took|tried|started|finished|watched|about|of|with|for|chose|decided) (?:it|this|that|them|these|those)\b|\b(?:it|this|that) (?:tonight|yesterday|tomorrow|today)\b"
     ),
     guideline="{who} asks: {text}",
     canonical={

@@ -271,6 +271,7 @@ SPANISH = Language(
         (rx(r"^(?:yo )?(nad|medit|cocin|tom|camin|vuel|viaj|visit)o\b"), r"{who} \1a"),
     ),
     joins=(("A El usuario", "Al usuario"), ("de El usuario", "del usuario")),
+    asks=rx(r"¿"),
     addressed=rx(r"\b(?:tú|te|ti|tu|tus|usted|ustedes)\b"),
     guideline="{who} pide: {text}",
     canonical={

@@ -107,9 +107,14 @@ RULES = (
         rf"je (?:déteste|hais) (?!ça|que|quand|cela){_THING}", "preference:{thing}", "{who} n'aime pas {thing}."
     ),
     preference(
-        rf"(?:j'aime|j'adore|je préfère) {_ADV}(?!ça|que|quand|cela|te\b|vous|ton|ta\b|tes|votre|ce\b|cette|l'idée){_THING}",
+        rf"(?:j'aime|j'adore) {_ADV}(?!ça|que|quand|cela|te\b|vous|ton|ta\b|tes|votre|ce\b|cette|l'idée){_THING}",
         "preference:{thing}",
         "{who} aime {thing}.",
+    ),
+    preference(
+        rf"je préfère {_ADV}(?!ça|que|quand|cela|ne\b)(?P<thing>[^,;.!?()\n]{{2,80}})",
+        "preference:{thing}",
+        "{who} préfère {thing}.",
     ),
     preference(
         r"(?:mon|ma) (?P<topic>\w+) préférée?s? (?:est|c'est|sont) (?P<thing>[^,;.!?\n]{2,60})",
@@ -274,6 +279,9 @@ FRENCH = Language(
         (rx(r"^je (nage|joue|médite|cuisine|marche|passe|rencontre|voyage|commence)\b"), r"{who} \1"),
     ),
     joins=(("de L'utilisateur", "de l'utilisateur"),),
+    asks=rx(
+        r"(?:(?:et|donc|alors) )?(?:tu peux|peux-tu|tu pourrais|vous pouvez|pouvez-vous|est-ce|quel\w*|qu\'est|comment|où|une idée|des idées|tu connais|tu as|avez-vous|tu me)\b"
+    ),
     addressed=rx(r"\b(?:tu|te|toi|ton|ta|tes|vous|votre|vos)\b"),
     guideline="{who} demande : {text}",
     canonical={

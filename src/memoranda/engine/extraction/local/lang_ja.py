@@ -243,6 +243,7 @@ JAPANESE = Language(
         (rx(r"(?:私|わたし|僕|ぼく|俺|おれ)(?=[はがもをにのと])"), "{who}"),
     ),
     subject="{who}は、",
+    asks=rx(r"(?:おすすめ|どこ|何|どう|どの|いい|教えて)"),
     addressed=rx(r"あなた|君(?!島|津)"),
     guideline="{who}の要望：{text}",
     canonical={

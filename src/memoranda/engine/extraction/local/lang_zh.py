@@ -241,6 +241,7 @@ CHINESE = Language(
         (rx(r"我自己"), "{who}自己"),
         (rx(r"我|咱"), "{who}"),
     ),
+    asks=rx(r"(?:有什么|有没有|你能|你可以|能不能|可以|可不可以|怎么|哪|什么|请问|你觉得|该)"),
     addressed=rx(r"你|您"),
     many=frozenset({"同事", "下属", "同学", "好朋友"}),
     guideline="{who}要求：{text}",

@@ -41,7 +41,7 @@ class Rule:
 class Language:
     """Everything the engine knows about one language.
 
-    `addressed` finds what only makes sense to the person spoken to; `many` are relations one has several of, so that
+    `asks` is how a closing question starts after a statement ("…, any tips?"). `addressed` finds what only makes sense to the person spoken to; `many` are relations one has several of, so that
     a statement about one of them is no key.
     """
 
@@ -60,6 +60,7 @@ class Language:
     times: TimeWords
     rewrites: tuple[tuple[re.Pattern[str], str], ...] = ()
     guideline: str = "{who}: {text}"
+    asks: re.Pattern[str] | None = None
     addressed: re.Pattern[str] | None = None
     many: frozenset[str] = frozenset()
     joins: tuple[tuple[str, str], ...] = ()

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 
 MAX_TURN = 40_000
 MAX_SENTENCES = 300
@@ -17,6 +18,9 @@ _FENCE = re.compile(r"(?:```|~~~)[^\n]*\n?.*?(?:```|~~~|\Z)", re.DOTALL)
 _BLOCK = re.compile(r"<memory_context\b.*?(?:</memory_context\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s*relevant memor(?:y|ies)\b", re.IGNORECASE)
 _ANY_HEADING = re.compile(r"^#{1,6}\s")
+_TAG = re.compile(r"<[^<>\n]{1,300}>")
+# What a renderer sets before a remembered text: bullets, dates in brackets, a role or a name.
+_PREFIX = re.compile(r"^\s*(?:[-*•]\s+)?(?:\[[^\]\n]{1,60}\]\s*)*(?:\([^)\n]{1,60}\)\s*)?(?:\w{1,30}:\s+)?")
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\d{1,3}[.)]|\[[^\]\n]{1,40}\])\s+")
 # Quoted mail, shell and interpreter sessions, log lines, stack traces, markup and JSON: not a person speaking.
 _MACHINE = re.compile(
@@ -92,6 +96,14 @@ def _leaves_list(line: str, before: list[str]) -> bool:
 def line_key(line: str) -> str:
     """A line as compared with recalled lines: without bullet, case, blanks and end marks."""
     return re.sub(r"\s+", " ", _BULLET.sub("", line)).strip(" .!。-*").casefold()
+
+
+def recalled_keys(lines: list[str]) -> Iterator[str]:
+    """The keys of recalled lines and of their sentences, without the tags, dates and names set before them."""
+    for line in lines:
+        for part in _TAG.sub("\n", unescape(line)).split("\n"):
+            said = _PREFIX.sub("", part)
+            yield from (line_key(part), line_key(said), *(line_key(sentence.text) for sentence in sentences(said)))
 
 
 def sentences(text: str) -> Iterator[Sentence]:

@@ -18,6 +18,9 @@ _CANONICAL_GROUPS = frozenset({"rel", "pet", "topic"})
 _VAGUE_GROUPS = frozenset({"thing", "place", "org", "job"})
 _WITH_NAME = re.compile(r"\b(?:with|mit|avec|con|meet|met|and|und|et|y) ((?-i:[A-ZÀ-Þ])[\w'-]+)")
 _TITLE = 80
+_WORD = re.compile(r"\w[\w'-]*")
+_MIN_TOLD = 3
+_BEFORE_QUESTION = re.compile(r"[,;:—–、，；：(](?:\s+|(?<=[、，；：(])|(?=¿))|\s+(?=¿)")
 # Facts that begin at a time one may name; with any other the time told belongs to something else.
 _CHANGES = frozenset({"residence", "employer", "job", "age", "uses", "marital-status", "owns", "diet", "health"})
 # A time this far from the words of a fact belongs to another clause.
@@ -57,6 +60,7 @@ class _Found:
 
 def statements(sentence: Sentence, language: Language, voice: Voice) -> Iterator[ExtractedItem]:
     """The items one sentence of `voice` gives; questions, hypotheses and quoted speech give none."""
+    sentence = _without_closing_question(sentence, language)
     if language.question.search(sentence.masked):
         return
     unreal = language.unreal.search(sentence.masked) is not None
@@ -72,6 +76,16 @@ def statements(sentence: Sentence, language: Language, voice: Voice) -> Iterator
             yield _episode(episodes[0], language, voice)
         if any(item.record_type == "guideline" for item in items):
             return
+
+
+def _without_closing_question(sentence: Sentence, language: Language) -> Sentence:
+    """What is stated before a question in the same sentence: "I fly to Rome on Friday, any tips?"."""
+    if language.asks is None or not language.question.search(sentence.masked):
+        return sentence
+    for mark in _BEFORE_QUESTION.finditer(sentence.masked):
+        if language.asks.match(sentence.masked, mark.end()):
+            return Sentence(sentence.text[: mark.start()], sentence.masked[: mark.start()])
+    return sentence
 
 
 def _allowed(rule: Rule, *, unreal: bool, agent: bool) -> bool:
@@ -116,7 +130,7 @@ def _matches(sentence: Sentence, start: int, language: Language, anchor: datetim
         hit = hits[rule.tense]
         if rule.kind == "semantic" and hit is not None and not _near(hit, start, match.end()):
             hit = None
-        if rule.needs_time and not _fits(rule, hit):
+        if rule.needs_time and not (_fits(rule, hit) and _tells(match, hit, language)):
             continue
         if (
             rule.content is None
@@ -134,6 +148,14 @@ def _matches(sentence: Sentence, start: int, language: Language, anchor: datetim
 def _fits(rule: Rule, hit: TimeHit | None) -> bool:
     """Whether a stated time agrees with the tense: no plan for yesterday, no memory of tomorrow."""
     return hit is not None and (hit.side == rule.tense or hit.side == 0)
+
+
+def _tells(match: re.Match[str], hit: TimeHit | None, language: Language) -> bool:
+    """Whether an episode says more than when: "I'm starting next week" does not."""
+    if hit is None or not language.spaced:
+        return True
+    said = match.string[match.start() : max(match.start(), hit.start)] + " " + match.string[hit.end : match.end()]
+    return len(_WORD.findall(said)) >= _MIN_TOLD
 
 
 def _values(match: re.Match[str], sentence: Sentence, language: Language, hit: TimeHit | None) -> dict[str, str] | None:
@@ -230,7 +252,7 @@ def _content(found: _Found, language: Language, voice: Voice) -> str:
     else:
         text = _third_person(found.clause, who, language)
         if who.casefold() not in text.casefold():
-            text = _subject(text, who, language)
+            text = _subject(text, found.clause, who, language)
         if language.first_person.search(text.replace(who, "")):
             text = _quoted(found.clause, who)
     for apart, joined in language.joins:
@@ -247,9 +269,10 @@ def _third_person(text: str, who: str, language: Language) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _subject(text: str, who: str, language: Language) -> str:
+def _subject(text: str, clause: str, who: str, language: Language) -> str:
+    """The text with the speaker put before it where the language can, otherwise what was said in quotes."""
     if language.subject is None:
-        return _quoted(text, who)
+        return _quoted(clause, who)
     return _fill(language.subject, {"who": who, "topic_mark": _korean_mark(who)}) + text
 
 
