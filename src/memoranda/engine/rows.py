@@ -183,6 +183,10 @@ class TurnRows(Protocol):
 
     def of_snapshot(self, snapshot_id: str) -> Sequence[Turn]: ...
 
+    def release_keys(self, scope: Scope) -> None:
+        """Forget the idempotency keys of a scope that is being deleted, so that later writes may use them."""
+        ...
+
     def delete(self, turn_ids: Sequence[str]) -> int:
         """Delete rows by id; the index is the caller's. Return how many went."""
         ...
@@ -208,6 +212,10 @@ class SessionRows(Protocol):
 
     def owners(self, session_id: str) -> Sequence[Session]:
         """Return the sessions of this id of every user, by user."""
+        ...
+
+    def of_user(self, user_id: str) -> Sequence[Session]:
+        """Return a user's sessions, by session id."""
         ...
 
     def unpromoted(self, scope: Scope, limit: int) -> Sequence[Session]:
@@ -458,6 +466,10 @@ class ProjectRows(Protocol):
     def add_tombstone(self, tombstone: Tombstone) -> None: ...
 
     def tombstones(self) -> Sequence[Tombstone]: ...
+
+    def reveal(self) -> None:
+        """Show what tombstones hide for the rest of this transaction; for whoever removes it."""
+        ...
 
     def remove_tombstone(self, tombstone_id: str) -> None: ...
 

@@ -131,6 +131,9 @@ class SqlProjectRows:
         )
         self._sql.hides = True
 
+    def reveal(self) -> None:
+        self._sql.hides = False
+
     def tombstones(self) -> Sequence[Tombstone]:
         return [
             Tombstone(

@@ -63,6 +63,9 @@ _GET = Statement(select(*_COLUMNS).where(_ONE))
 _OWNERS = Statement(
     select(*_COLUMNS).where(_IN_PROJECT, sessions.c.session_id == bindparam("session_id")).order_by(sessions.c.user_id)
 )
+_OF_USER = Statement(
+    select(*_COLUMNS).where(_IN_PROJECT, sessions.c.user_id == bindparam("user_id")).order_by(sessions.c.session_id)
+)
 _SET_PROMOTED = Statement(
     update(sessions).where(_ONE).values(promoted_seq=bindparam("promoted"), updated_at=bindparam("now"))
 )
@@ -121,6 +124,9 @@ class SqlSessionRows:
 
     def owners(self, session_id: str) -> Sequence[Session]:
         return [_session(row) for row in self._sql.all(_OWNERS, session_id=session_id)]
+
+    def of_user(self, user_id: str) -> Sequence[Session]:
+        return [_session(row) for row in self._sql.all(_OF_USER, user_id=user_id)]
 
     def unpromoted(self, scope: Scope, limit: int) -> Sequence[Session]:
         named = {"user_id": scope.user_id, "session_id": scope.session_id}

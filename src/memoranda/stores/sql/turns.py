@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import Select, and_, bindparam, delete, insert, or_, select, tuple_, update
+from sqlalchemy import Select, and_, bindparam, delete, insert, null, or_, select, tuple_, update
 
 from memoranda.engine.records import Turn
 from memoranda.engine.scope import Scope
@@ -74,6 +74,15 @@ def _get(size: int, hides: bool) -> Statement:
 @lru_cache
 def _run(hides: bool) -> Statement:
     return Statement(_ordered(select(*_COLUMNS).where(_IN_RUN), hides=hides))
+
+
+@lru_cache
+def _release_keys(user: bool, session: bool) -> Statement:
+    change = update(turns).where(_IN_PROJECT, turns.c.idempotency_key.is_not(None)).values(idempotency_key=null())
+    for wanted, column in ((user, turns.c.user_id), (session, turns.c.session_id)):
+        if wanted:
+            change = change.where(column == bindparam(column.name))
+    return Statement(change)
 
 
 @lru_cache
@@ -196,6 +205,11 @@ class SqlTurnRows:
 
     def of_snapshot(self, snapshot_id: str) -> Sequence[Turn]:
         return [_turn(row) for row in self._sql.all(_OF_SNAPSHOT, snapshot_id=snapshot_id)]
+
+    def release_keys(self, scope: Scope) -> None:
+        named = {"user_id": scope.user_id, "session_id": scope.session_id}
+        given = {name: value for name, value in named.items() if value is not None}
+        self._sql.execute(_release_keys(scope.user_id is not None, scope.session_id is not None), **given)
 
     def delete(self, turn_ids: Sequence[str]) -> int:
         return sum(
