@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from memoranda.engine.rows import (
     DocumentRow,
@@ -61,9 +61,14 @@ __all__ = [
     "Store",
     "StoreDescription",
     "TextMatches",
+    "TokenCounter",
     "Transaction",
     "TurnRows",
 ]
+
+
+TokenCounter: TypeAlias = Callable[[str], int]
+"""Returns how many tokens a text costs, at least roughly; 0 for an empty one."""
 
 
 @runtime_checkable

@@ -116,7 +116,7 @@ def _named(model: str, fingerprint: str, dimension: int) -> str:
 def _back_fill(tx: Transaction, row: ProjectRow, added: Sequence[str], clock: Clock) -> ProjectRow:
     """Have jobs fill in the values of filter keys that are declared after records were written."""
     logger.info("filter_keys.added", extra={"keys": list(added)})
-    sources = tuple(searched_sources(stored_config(row)))
+    sources = searched_sources(stored_config(row))
     for source in sources:
         tx.jobs.enqueue(backfill_job(source, now=clock.now()))
     return replace(row, filling={**row.filling, **dict.fromkeys(added, sources)})
@@ -139,6 +139,11 @@ def check_filled(row: ProjectRow, source: str, names: Iterable[str]) -> None:
         )
 
 
-def searched_sources(config: ProjectConfig) -> Iterable[str]:
+def searched_kinds(config: ProjectConfig) -> tuple[str, ...]:
+    """Return the kinds of memory of a project, its custom types included."""
+    return (*BUILT_IN_KINDS, *(custom.name for custom in config.custom_memory_types))
+
+
+def searched_sources(config: ProjectConfig) -> tuple[str, ...]:
     """Return every source of a project whose records have filterable values."""
-    return (STM, *BUILT_IN_KINDS, *(custom.name for custom in config.custom_memory_types))
+    return (STM, *searched_kinds(config))

@@ -21,13 +21,23 @@ class EngineCalls:
         self._engine = engine
 
     def _scope(
-        self, *, user_id: str | None = None, visibility: str | None = None, session_id: str | None = None
+        self,
+        *,
+        user_id: str | None = None,
+        visibility: str | None = None,
+        session_id: str | None = None,
+        agent_id: str | None = None,
     ) -> Scope:
         """Return the scope of a read; blank leaves a dimension open, an unknown visibility is refused."""
         wanted = blank_is_any(visibility)
         if wanted is not None and wanted not in VISIBILITIES:
             raise MemoryBadRequestError(f"visibility {wanted!r} is unknown: use one of {', '.join(VISIBILITIES)}")
-        return Scope(user_id=blank_is_any(user_id), session_id=blank_is_any(session_id), visibility=wanted)
+        return Scope(
+            user_id=blank_is_any(user_id),
+            agent_id=blank_is_any(agent_id),
+            session_id=blank_is_any(session_id),
+            visibility=wanted,
+        )
 
     def _filter(self, raw: Mapping[str, object] | None) -> Filter | None:
         """Return a caller's metadata filter, checked against the declared keys; an empty one is none."""

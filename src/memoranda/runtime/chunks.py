@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoranda.engine.context.assemble import AssembledContext, Dropped
-from memoranda.engine.records import STM, Turn
+from memoranda.engine.records import Profile, Turn
 from memoranda.engine.retrieval.hits import Explanation, Hit, LegRank, Outcome
 from memoranda.runtime.entries import memory_metadata, memory_text, turn_metadata
 from memoranda.sdk.models import (
@@ -22,14 +22,19 @@ from memoranda.sdk.models import (
 def chunk(hit: Hit) -> MemoryChunk:
     """Return a hit as a chunk; its time is the record's event time."""
     record = hit.record
-    is_turn = isinstance(record, Turn)
+    if isinstance(record, Profile):
+        raise TypeError("profiles are not a source of this front door")
+    if isinstance(record, Turn):
+        content, metadata = record.content or "", turn_metadata(record)
+    else:
+        content, metadata = memory_text(record), memory_metadata(record)
     return MemoryChunk(
         id=record.id,
-        content=(record.content or "") if isinstance(record, Turn) else memory_text(record),
-        source=MemorySource(STM if is_turn else hit.source),
+        content=content,
+        source=MemorySource(hit.source),
         timestamp=record.event_time,
         similarity_score=hit.score,
-        metadata=turn_metadata(record) if isinstance(record, Turn) else memory_metadata(record),
+        metadata=metadata,
         explanation=None if hit.explanation is None else _explanation(hit.explanation),
     )
 

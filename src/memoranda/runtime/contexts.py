@@ -9,8 +9,7 @@ from typing import Any
 from memoranda.engine.context.assemble import ContextRequest
 from memoranda.engine.context.render import Style, style_named
 from memoranda.engine.ports import Narrowing
-from memoranda.engine.project import SOURCE_NAMES
-from memoranda.engine.records import EPISODIC, SEMANTIC, STM
+from memoranda.engine.records import BUILT_IN_KINDS, EPISODIC, SEMANTIC, STM
 from memoranda.engine.retrieval.plan import Mode, SearchRequest, SourcePlan
 from memoranda.engine.scope import Scope
 from memoranda.runtime.calls import EngineCalls, Json
@@ -18,6 +17,7 @@ from memoranda.runtime.chunks import context_response
 from memoranda.sdk.errors import MemoryBadRequestError
 from memoranda.sdk.models import ContextResponse, FormatStyle, SourceSpec
 
+SOURCE_NAMES = (STM, *BUILT_IN_KINDS)
 DEFAULT_SOURCES = (EPISODIC, SEMANTIC)
 """What ``build_context`` reads when no sources are named (spec 4.2)."""
 

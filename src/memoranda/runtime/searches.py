@@ -137,11 +137,12 @@ def _tag_equals(path: str, value: TagScalar) -> Comparison:
 
 
 def _custom(record: MemoryRecord) -> RetrievedCustomMemory:
+    tags = record.body.get("tags")
     return RetrievedCustomMemory(
         id=record.id,
         type=record.kind,
         content=record.content,
-        tags=record.body.get("tags") or {},
+        tags=dict(tags) if isinstance(tags, Mapping) else {},
         contextual_metadata=None if record.metadata is None else dict(record.metadata),
         user_id=present(record.user_id),
         agent_id=present(record.agent_id),

@@ -51,23 +51,24 @@ class Promoter:
                 return Outcome.NOTHING
             return self._promote_due(tx, session)
 
-    def promote(self, scope: Scope) -> int:
-        """Promote every unpromoted turn of the sessions in scope now; return the number of snapshots.
+    def promote(self, scope: Scope) -> list[Snapshot]:
+        """Promote every unpromoted turn of the sessions in scope now; return the snapshots.
 
         Sessions are cut page by page, each page in one transaction.
         """
-        made = 0
+        made: list[Snapshot] = []
         while True:
             with self._store.write(self._project_id) as tx:
                 sessions = tx.sessions.unpromoted(scope, _PAGE)
-                made += sum(self._cut(tx, session, REQUESTED, rest=True) for session in sessions)
+                for session in sessions:
+                    made += self._cut(tx, session, REQUESTED, rest=True)
             if len(sessions) < _PAGE:
                 return made
 
     def _promote_due(self, tx: Transaction, session: Session) -> Outcome:
         config, now = self._config.snapshot, self._clock.now()
         idle = now >= session.last_turn_at + timedelta(minutes=config.stale_minutes)
-        made = 0
+        made: list[Snapshot] = []
         if idle or promotion_due(session, config) <= now:
             made = self._cut(tx, session, IDLE if idle else FULL, rest=idle)
         left = tx.sessions.get(session.user_id, session.session_id)
@@ -75,13 +76,13 @@ class Promoter:
             self._planner.schedule_promotion(tx, left, now)
         return Outcome.DONE if made else Outcome.NOTHING
 
-    def _cut(self, tx: Transaction, session: Session, reason: str, *, rest: bool) -> int:
+    def _cut(self, tx: Transaction, session: Session, reason: str, *, rest: bool) -> list[Snapshot]:
         now = self._clock.now()
         if not extracts(session, self._config):
             # Passed over for good: switching extraction on later does not reach back.
             tx.sessions.set_promoted(session.user_id, session.session_id, session.last_seq, now)
-            return 0
-        promoted, made = session.promoted_seq, 0
+            return []
+        promoted, made = session.promoted_seq, list[Snapshot]()
         for first, last in runs(session, self._config.snapshot.max_messages, rest=rest):
             made += self._snapshot(tx, session, (first, last), reason)
             promoted = last
@@ -89,17 +90,17 @@ class Promoter:
             tx.sessions.set_promoted(session.user_id, session.session_id, promoted, now)
         return made
 
-    def _snapshot(self, tx: Transaction, session: Session, run: tuple[int, int], reason: str) -> int:
+    def _snapshot(self, tx: Transaction, session: Session, run: tuple[int, int], reason: str) -> list[Snapshot]:
         """Store one snapshot with what must follow it; a run whose turns are all gone makes none."""
         now = self._clock.now()
         present = len(tx.turns.run(session.user_id, session.session_id, *run))
         if not present:
-            return 0
+            return []
         snapshot = new_snapshot(session, run, present, reason, now, self._config.snapshot)
         tx.snapshots.insert(snapshot)
         tx.turns.mark_promoted(session.user_id, session.session_id, *run, snapshot.id)
         self._planner.after_snapshot(tx, snapshot, now)
-        return 1
+        return [snapshot]
 
 
 def new_snapshot(

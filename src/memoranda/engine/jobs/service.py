@@ -11,7 +11,7 @@ from typing import Protocol
 from memoranda.engine.ids import new_id
 from memoranda.engine.jobs.worker import Worker
 from memoranda.engine.ports import Clock, Store, Transaction
-from memoranda.engine.records import Failure, Job, JobKind, JobState, SnapshotState, VectorState
+from memoranda.engine.records import Failure, Job, JobKind, JobState, Snapshot, SnapshotState, VectorState
 from memoranda.engine.scope import Scope
 from memoranda.sdk.errors import MemoryNotFoundError
 
@@ -23,7 +23,7 @@ _PAGE = 200
 class SessionPromoter(Protocol):
     """Cuts snapshots of everything unpromoted in a scope."""
 
-    def promote(self, scope: Scope) -> int: ...
+    def promote(self, scope: Scope) -> Sequence[Snapshot]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class BackgroundService:
         self._promoter = promoter
         self.worker = worker
 
-    def promote(self, scope: Scope | None = None) -> int:
-        """Promote every unpromoted turn in scope now (default: the whole project); return the number of snapshots."""
+    def promote(self, scope: Scope | None = None) -> Sequence[Snapshot]:
+        """Promote every unpromoted turn in scope now (default: the whole project); return the snapshots."""
         return self._promoter.promote(scope or Scope())
 
     def wait_until_idle(self, timeout: float | None = None, *, promote: bool = True) -> None:

@@ -1,0 +1,147 @@
+"""Typed records: what ``MemoryCrudClient`` creates, gets and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memoranda.engine.drafts import Written
+from memoranda.engine.memory_reads import MemoryListing, MemoryView, NaturalName
+from memoranda.engine.memory_service import SaveRequest
+from memoranda.engine.records import EPISODIC, PROCEDURAL, SEMANTIC, TAXONOMIC
+from memoranda.engine.scope import Scope, blank_is_any
+from memoranda.runtime.calls import EngineCalls, Json
+from memoranda.runtime.drafts import draft_of
+from memoranda.runtime.entries import raw_entry
+from memoranda.runtime.limits import page_size
+from memoranda.sdk.models import (
+    CreateEpisodicResult,
+    CreateProceduralResult,
+    CreateSemanticResult,
+    CreateTaxonomicResult,
+    CustomInput,
+    CustomMemorySaveResult,
+    EpisodicInput,
+    MemoryInput,
+    ProceduralInput,
+    SemanticInput,
+    TaxonomicInput,
+)
+
+
+class RecordCalls(EngineCalls):
+    """The calls of ``MemoryCrudClient`` that write and look up; its ranked read is with the searches."""
+
+    # --- creating
+
+    def create_semantic(self, *, label: str, text: str, upsert: bool = False, **given: Any) -> CreateSemanticResult:
+        written = self._save(SemanticInput(label=label, text=text, upsert=upsert, **given))
+        return CreateSemanticResult(id=written.record.id, label=label, has_embedding=written.has_embedding)
+
+    def create_episodic(
+        self, *, title: str, content: str, summary_text: str = "", **given: Any
+    ) -> CreateEpisodicResult:
+        written = self._save(EpisodicInput(title=title, content=content, summary=summary_text or None, **given))
+        return CreateEpisodicResult(id=written.record.id, title=title, has_embedding=written.has_embedding)
+
+    def create_taxonomic(self, *, domain: str, term: str, definition: str, **given: Any) -> CreateTaxonomicResult:
+        written = self._save(TaxonomicInput(domain=domain, term=term, definition=definition, **given))
+        return CreateTaxonomicResult(
+            id=written.record.id, domain=domain, term=term, has_embedding=written.has_embedding
+        )
+
+    def create_procedural(
+        self, *, procedure: str, description: str, content: str, **given: Any
+    ) -> CreateProceduralResult:
+        written = self._save(ProceduralInput(procedure=procedure, description=description, content=content, **given))
+        return CreateProceduralResult(id=written.record.id, procedure=procedure, has_embedding=written.has_embedding)
+
+    def create_custom(self, *, memory_type: str, content: str, **given: Any) -> CustomMemorySaveResult:
+        written = self._save(CustomInput(memory_type=memory_type, content=content, **given))
+        tags = written.record.body.get("tags")
+        return CustomMemorySaveResult(
+            id=written.record.id,
+            type=memory_type,
+            tags=dict(tags) if isinstance(tags, Mapping) else {},
+            has_embedding=written.has_embedding,
+        )
+
+    def _save(self, item: MemoryInput) -> Written:
+        return self._engine.memories.save(
+            draft_of(item), idempotency_key=item.idempotency_key, embedding=item.embedding
+        )
+
+    def _save_all(self, items: Sequence[MemoryInput]) -> list[Written]:
+        return self._engine.memories.save_many(
+            [SaveRequest(draft_of(item), item.idempotency_key, item.embedding) for item in items]
+        )
+
+    # --- looking up
+
+    def get_semantic(
+        self,
+        *,
+        label: str,
+        user_id: str | None = None,
+        visibility: str | None = None,
+        as_of: datetime | None = None,
+    ) -> Json | None:
+        scope = self._scope(user_id=user_id, visibility=visibility)
+        return self._named(NaturalName(SEMANTIC, "", label), scope, as_of=as_of)
+
+    def get_taxonomic(
+        self,
+        *,
+        domain: str,
+        term: str,
+        user_id: str | None = None,
+        visibility: str | None = None,
+        as_of: datetime | None = None,
+    ) -> Json | None:
+        scope = self._scope(user_id=user_id, visibility=visibility)
+        return self._named(NaturalName(TAXONOMIC, domain, term), scope, as_of=as_of)
+
+    def get_procedural(
+        self,
+        *,
+        procedure: str,
+        user_id: str | None = None,
+        visibility: str | None = None,
+        include_deleted: bool = False,
+        as_of: datetime | None = None,
+    ) -> Json | None:
+        scope = self._scope(user_id=user_id, visibility=visibility)
+        name = NaturalName(PROCEDURAL, "", procedure)
+        return self._named(name, scope, as_of=as_of, include_superseded=include_deleted)
+
+    def _named(
+        self, name: NaturalName, scope: Scope, *, as_of: datetime | None, include_superseded: bool = False
+    ) -> Json | None:
+        view = self._engine.memories.get_by_natural_key(name, scope, as_of=as_of, include_superseded=include_superseded)
+        return None if view is None else _raw(view)
+
+    def list_episodic(
+        self,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        visibility: str | None = None,
+        limit: int = 20,
+        include_superseded: bool = False,
+        as_of: datetime | None = None,
+    ) -> list[Json]:
+        listing = MemoryListing(
+            scope=self._scope(user_id=user_id, visibility=visibility, session_id=session_id),
+            kind=EPISODIC,
+            include_superseded=include_superseded,
+            as_of=as_of,
+        )
+        return [_raw(view) for view in self._engine.memories.page(listing, limit=page_size(limit)).views]
+
+    def get_distinct_domains(self, *, visibility: str | None = None) -> list[str]:
+        return list(self._engine.memories.domains(self._scope(visibility=blank_is_any(visibility))))
+
+
+def _raw(view: MemoryView) -> Json:
+    return raw_entry(view.record, has_embedding=view.has_embedding)

@@ -1,0 +1,65 @@
+"""The in-process runtime: the SDK's three protocols over one engine."""
+
+from __future__ import annotations
+
+import os
+
+from memoranda.engine.engine import MemoryEngine, Providers
+from memoranda.providers.tokens import estimate_tokens
+from memoranda.runtime.contexts import ContextCalls
+from memoranda.runtime.management import ManagementCalls
+from memoranda.runtime.opening import (
+    chosen_clock,
+    chosen_config,
+    chosen_embedder,
+    chosen_extractor,
+    chosen_reranker,
+    open_store,
+)
+from memoranda.runtime.records import RecordCalls
+from memoranda.runtime.searches import SearchCalls
+from memoranda.runtime.turns import TurnCalls
+from memoranda.sdk.protocol import DEFAULT_EMBEDDER
+
+
+class EngineRuntime(TurnCalls, SearchCalls, ContextCalls, RecordCalls, ManagementCalls):
+    """``MemoryRuntime``, ``MemoryCrudClient`` and ``MemoryManagement`` over a ``MemoryEngine``."""
+
+    @property
+    def engine(self) -> MemoryEngine:
+        return self._engine
+
+    def close(self) -> None:
+        """Close the engine; accepted work is durable and is finished after reopening. Again is harmless."""
+        self._engine.close()
+
+
+def open_runtime(
+    path_or_url: str | os.PathLike[str] = "memory.db",
+    *,
+    project_id: str = "default",
+    config: object | None = None,
+    embedder: object | None = DEFAULT_EMBEDDER,
+    llm: object | None = None,
+    reranker: object | None = None,
+    worker: bool = True,
+    clock: object | None = None,
+) -> EngineRuntime:
+    """Open a project of a store with an engine in this process; ``Memory.open`` documents the arguments.
+
+    Everything that was passed is checked before the store is opened or created.
+    """
+    read_config = chosen_config(config)
+    providers = Providers(
+        clock=chosen_clock(clock),
+        count_tokens=estimate_tokens,
+        extractor=chosen_extractor(llm),
+        embedder=chosen_embedder(embedder),
+        reranker=chosen_reranker(reranker),
+    )
+    store = open_store(path_or_url)
+    try:
+        return EngineRuntime(MemoryEngine(store, project_id, providers, config=read_config, worker=worker))
+    except BaseException:
+        store.close()
+        raise
