@@ -41,7 +41,8 @@ class Rule:
 class Language:
     """Everything the engine knows about one language.
 
-    `asks` is how a closing question starts after a statement ("…, any tips?"). `addressed` finds what only makes sense to the person spoken to; `many` are relations one has several of, so that
+    `asks` is how a closing question starts after a statement ("…, any tips?"). `addressed` finds what only makes sense to the person spoken to; `others` finds that
+    somebody else is the subject, where the speaker may go unnamed. `many` are relations one has several of, so that
     a statement about one of them is no key.
     """
 
@@ -62,6 +63,7 @@ class Language:
     guideline: str = "{who}: {text}"
     asks: re.Pattern[str] | None = None
     addressed: re.Pattern[str] | None = None
+    others: re.Pattern[str] | None = None
     many: frozenset[str] = frozenset()
     joins: tuple[tuple[str, str], ...] = ()
     subject: str | None = None

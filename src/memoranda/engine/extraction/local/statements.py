@@ -20,6 +20,7 @@ _WITH_NAME = re.compile(r"\b(?:with|mit|avec|con|meet|met|and|und|et|y) ((?-i:[A
 _TITLE = 80
 _WORD = re.compile(r"\w[\w'-]*")
 _MIN_TOLD = 3
+_INSIDE_WORD = re.compile(r"\w\w")
 _BEFORE_QUESTION = re.compile(r"[,;:—–、，；：(](?:\s+|(?<=[、，；：(])|(?=¿))|\s+(?=¿)")
 # Facts that begin at a time one may name; with any other the time told belongs to something else.
 _CHANGES = frozenset({"residence", "employer", "job", "age", "uses", "marital-status", "owns", "diet", "health"})
@@ -130,14 +131,9 @@ def _matches(sentence: Sentence, start: int, language: Language, anchor: datetim
         hit = hits[rule.tense]
         if rule.kind == "semantic" and hit is not None and not _near(hit, start, match.end()):
             hit = None
-        if rule.needs_time and not (_fits(rule, hit) and _tells(match, hit, language)):
+        if _unfit(rule, match[0], language):
             continue
-        if (
-            rule.content is None
-            and language.addressed is not None
-            and rule.record_type != "guideline"
-            and language.addressed.search(match[0])
-        ):
+        if rule.needs_time and not (_fits(rule, hit) and _tells(match, hit, language)):
             continue
         values = _values(match, sentence, language, hit)
         if values is None:
@@ -171,6 +167,8 @@ def _values(match: re.Match[str], sentence: Sentence, language: Language, hit: T
                 return None
             if begin < hit.start < end:
                 end = hit.start
+        if group == "thing" and language.spaced and _INSIDE_WORD.match(match.string, end - 1):
+            return None  # longer than a crisp value may be
         value = _tidy(sentence.text[begin:end], language, strict=strict)
         if MASK in sentence.masked[begin : begin + len(value)]:
             return None
@@ -178,6 +176,16 @@ def _values(match: re.Match[str], sentence: Sentence, language: Language, hit: T
             return None
         values[group] = value
     return values
+
+
+def _unfit(rule: Rule, clause: str, language: Language) -> bool:
+    """Whether a clause told as it stands speaks to the listener or of somebody else."""
+    if rule.content is not None or rule.record_type == "guideline":
+        return False
+    if language.addressed is not None and language.addressed.search(clause):
+        return True
+    told = rule.kind == "episodic" or rule.record_type == "memory"
+    return told and language.others is not None and language.others.search(clause) is not None
 
 
 def _near(hit: TimeHit, start: int, end: int) -> bool:
