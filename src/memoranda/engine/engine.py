@@ -8,13 +8,17 @@ from memoranda.engine.analyser import Analyser
 from memoranda.engine.background import BackgroundParts, build_background
 from memoranda.engine.config import CustomType, ProjectConfig
 from memoranda.engine.context.assemble import ContextAssembler
+from memoranda.engine.deletion import DeletionService
 from memoranda.engine.embedding import EmbeddingService
 from memoranda.engine.extraction.items import Extractor
 from memoranda.engine.jobs.planner import JobPlanner
+from memoranda.engine.links import LinkService
 from memoranda.engine.memories import MemoryWriter
 from memoranda.engine.memory_service import MemoryService
 from memoranda.engine.ports import Clock, Embedder, Reranker, Store, TokenCounter
+from memoranda.engine.profiles import ProfileService
 from memoranda.engine.project import check_project_id, open_project, searched_kinds, stored_config
+from memoranda.engine.purge import PurgeHandler, Purger
 from memoranda.engine.records import BUILT_IN_KINDS, ProjectRow
 from memoranda.engine.retrieval.search import Searcher
 from memoranda.engine.turns import TurnService
@@ -74,6 +78,12 @@ class MemoryEngine:
         self.memories = MemoryService(
             store, project_id, writer=writer, embedding=self.embedding, clock=clock, config=config
         )
+        self.links = LinkService(store, project_id, writer=writer, clock=clock)
+        self.profiles = ProfileService(
+            store, project_id, analyser=self.analyser, embedding=self.embedding, clock=clock, config=config
+        )
+        purger = Purger(writer)
+        self.deletion = DeletionService(store, project_id, purger=purger, clock=clock)
         self.searcher = Searcher(
             store,
             project_id,
@@ -95,6 +105,7 @@ class MemoryEngine:
                 writer=writer,
                 embedding=self.embedding,
                 extractors={providers.extractor.name: providers.extractor},
+                purge=PurgeHandler(store, project_id, purger),
             )
         )
 

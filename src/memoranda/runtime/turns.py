@@ -12,7 +12,8 @@ from memoranda.engine.turns import RecordedTurn, TurnDraft
 from memoranda.runtime.calls import EngineCalls, Json
 from memoranda.runtime.entries import turn_entry
 from memoranda.runtime.limits import page_size
-from memoranda.sdk.models import TurnEntry, TurnInput, TurnPage, WriteTurnResult
+from memoranda.runtime.reports import deletion_report
+from memoranda.sdk.models import DeletionReport, TurnEntry, TurnInput, TurnPage, WriteTurnResult
 
 
 class TurnCalls(EngineCalls):
@@ -75,6 +76,15 @@ class TurnCalls(EngineCalls):
     def get_turn(self, *, turn_id: str, user_id: str | None = None) -> TurnEntry | None:
         turn = self._engine.turns.get(turn_id, user_id=blank_is_any(user_id))
         return None if turn is None else turn_entry(turn)
+
+    def delete_turn(self, *, turn_id: str, user_id: str | None = None) -> DeletionReport:
+        return deletion_report(self._engine.deletion.delete_turn(turn_id, user_id=blank_is_any(user_id)))
+
+    def delete_session(self, *, session_id: str, user_id: str | None = None) -> DeletionReport:
+        return deletion_report(self._engine.deletion.delete_session(session_id, user_id=blank_is_any(user_id)))
+
+    def delete_user(self, *, user_id: str) -> DeletionReport:
+        return deletion_report(self._engine.deletion.delete_user(user_id))
 
     def list_turns(
         self,
