@@ -157,7 +157,7 @@ RULES = (
         "{who} has a {thing} allergy.",
     ),
     fact(
-        rf"{_I_AM} {_ADV}(?:an? )?(?:strict )?(?P<thing>vegan|vegetarian|pescatarian|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac)\b",
+        rf"(?:{_I_AM}|I've been|I have been) {_ADV}(?:an? )?(?:strict )?(?P<thing>vegan|vegetarian|pescatarian|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac)\b",
         "diet",
         "{who} is {thing}.",
     ),
@@ -296,7 +296,7 @@ ENGLISH = Language(
         r"[,;:—–(] |\s-+\s|\b(?:and|but|because|so|cause|since|then|as|also|though|that|although) (?=(?:I|we|my|our|I'm|I've|I'll|please|always|never|call)\b)"
     ),
     lead=rx(
-        r"(?:(?:hi|hey|hello|yeah|yes|yep|yup|no|nope|oh|ok|okay|well|so|and|but|also|actually|btw|by the way|fyi|honestly|anyway|wow|thanks|thank you|haha|lol|sure|right|plus|guess what|unfortunately|luckily|sadly|in fact|to be honest|personally|as for me|for the record|just so you know|note that|remember that|please remember that|please note that|remember|remember:|you know|I think that|good news|big news|update|one more thing|today|yesterday|last night|last week|last month|last year|last weekend|this week|this morning|recently|lately|currently|nowadays|these days|(?:on |last |next )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(?-i:[A-Z])[a-z]+(?=[!,]))\b[,:!.-]* )+"
+        r"(?:(?:hi|hey|hello|omg|ugh|yay|morning|good morning|heads up|quick update|yeah|yes|yep|yup|no|nope|oh|ok|okay|well|so|and|but|also|actually|btw|by the way|fyi|honestly|anyway|wow|thanks|thank you|haha|lol|sure|right|plus|guess what|unfortunately|luckily|sadly|in fact|to be honest|personally|as for me|for the record|just so you know|note that|remember that|please remember that|please note that|remember|remember:|you know|I think that|good news|big news|update|one more thing|today|yesterday|last night|last week|last month|last year|last weekend|this week|this morning|recently|lately|currently|nowadays|these days|(?:on |last |next )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(?-i:[A-Z])[a-z]+(?=[!,]))\b[,:!.-]* )+"
     ),
     unreal=rx(
         r"\b(?:if|would|wouldn't|could|couldn't|wish|maybe|perhaps|might|unless|imagine|suppose|supposing|pretend|hypothetically|i'd|we'd|(?-i:may)|should|as though|joke|joking|kidding|sarcasm|almost|nearly|thinking (?:about|of)|considering|hoping|hope|dream of|want to|wanna|wanted to|used to|ever since I can|in theory|for example|let's say|role ?play|not sure|hear that|says?|said that|told me|what if|whether)\b|\b(?:don't|do not|didn't|did not|never) (?:live|work|own|speak|use|prefer|drive|move|moved|go|went|buy|get)\b|/s$"
@@ -311,7 +311,7 @@ ENGLISH = Language(
         r"(?: |^)(?:(?:and|or) (?=I\b|we\b|it\b|it's|he\b|she\b|they\b|my\b|that\b|then\b|you|am\b|have\b|work|live|hate|love|dislike|don't|can't|the \w+ (?:is|are))|but\b|because\b|'?cause\b|so\b(?! much)|since\b|when\b|whenever\b|while\b|which\b|who\b|where\b|though\b|although\b|these days|at the moment|currently|right now|anymore|now\b|again\b|too\b|as well\b|a lot\b|very much\b|so much\b|lately\b|already\b|the most\b|best\b|nowadays|haha|lol|tbh|btw|by the way|to\s+(?:relax|unwind|calm)|- |--).*$"
     ),
     cut_strict=rx(
-        r"(?: |^)(?:and\b|or\b|but\b|because\b|so\b|since\b|when\b|while\b|which\b|who\b|where\b|that\b|though\b|these days|as\b|at\b|for\b|with\b|in (?:19|20)\d\d|now\b|again\b|too\b|as well\b|already\b|anymore\b|currently\b|right now|last\b|this\b|next\b|yesterday|today|tomorrow|on\b|to\b|about\b|\w+ (?:days?|weeks?|months?|years?) ago|is\b|am\b|was\b|has\b|works\b|lives\b|just\b|got\b|me\b|I\b|by\b|- |--).*$"
+        r"(?: |^)(?:and\b|or\b|but\b|because\b|so\b|since\b|when\b|while\b|which\b|who\b|where\b|that\b|though\b|these days|btw\b|by the way|lol\b|haha\b|as\b|at\b|for\b|with\b|in (?:19|20)\d\d|now\b|again\b|too\b|as well\b|already\b|anymore\b|currently\b|right now|last\b|this\b|next\b|yesterday|today|tomorrow|on\b|to\b|about\b|\w+ (?:days?|weeks?|months?|years?) ago|is\b|am\b|was\b|has\b|works\b|lives\b|just\b|got\b|me\b|I\b|by\b|- |--).*$"
     ),
     first_person=rx(r"\b(?:I|I'm|I've|I'll|me|my|mine|myself|we|us|our|we're|we've|ours)\b"),
     article=rx(r"^(?:an?|the|some|my|our|any|playing|all|both) "),

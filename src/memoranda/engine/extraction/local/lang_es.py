@@ -235,7 +235,7 @@ SPANISH = Language(
         r"[,;:—–(¡] ?|\s-+\s|\b(?:y|pero|porque|así que|entonces|que) (?=(?:yo|me|mi|mis|no|nos|vivo|trabajo|tengo|soy|hablo|odio|prefiero|llámame|nuestr[oa])\b)"
     ),
     lead=rx(
-        r"(?:(?:hola|buenas|sí|no,|ah|oh|ok|vale|bueno|pues|y|pero|por cierto|gracias|la verdad|sinceramente|por desgracia|ahora|actualmente|en realidad|últimamente|además|desde hace \w+ \w+)[,:!.-]* )+"
+        r"(?:(?:hola|buenas|sí|no,|ah|oh|ok|vale|bueno|pues|y|pero|por cierto|gracias|la verdad|sinceramente|por desgracia|ahora|actualmente|en realidad|últimamente|además|desde hace \w+ \w+|el mes pasado|la semana pasada|el año pasado|ayer|anoche|hace \w+ \w+|hoy)\b[,:!.-]* )+"
     ),
     unreal=rx(
         r"\b(?:si|sería|seria|podría|podrías|gustaría|gustarían|querría|quisiera|debería|tendría|viviría|trabajaría|iría|fuera|tuviera|viviera|quizás|quizá|tal vez|imagina|supongamos|ojalá|espero|broma|casi|por ejemplo|dice que|dijo)\b|\bno (?:vivo|trabajo|soy|tengo|hablo|uso|usamos|voy|fui|he|hemos|estoy|conduzco)\b"
@@ -250,7 +250,7 @@ SPANISH = Language(
         r"(?: |^)(?:y (?=yo\b|me\b|mi\b|no\b|nos\b|es\b|vivo|trabajo|tengo|soy|odio)|pero\b|porque\b|cuando\b|así que|aunque\b|ahora$|actualmente|mucho$|también$|más$|para (?=nuestr|mis|mi|el|la|los)).*$"
     ),
     cut_strict=rx(
-        r"(?: |^)(?:y\b|e\b|pero\b|porque\b|con\b|para\b|desde\b|donde\b|como\b|que\b|ahora|actualmente|ayer|es\b|hace\b|en\b|el (?:mes|año|lunes|martes)|la semana).*$"
+        r"(?: |^)(?:y\b|e\b|pero\b|porque\b|con\b|para\b|por\b|desde\b|donde\b|como\b|que\b|ahora|actualmente|ayer|es\b|hace\b|en\b|el (?:mes|año|lunes|martes)|la semana).*$"
     ),
     first_person=rx(r"\b(?:yo|me|mí|mi|mis|nos|nosotros|nosotras|nuestr[oa]s?|conmigo)\b"),
     article=rx(r"^(?:el|la|los|las|una?|unos|unas|mi|mis) "),

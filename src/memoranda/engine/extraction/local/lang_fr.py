@@ -38,9 +38,9 @@ RULES = (
         "{who} vient de {place}.",
     ),
     fact(rf"je suis née? à {_PLACE}", "origin", "{who} vient de {place}."),
-    fact(rf"je travaille {_ADV}comme {_JOB}", "job", "{who} travaille comme {job}."),
+    fact(rf"je (?:travaille|bosse) {_ADV}comme {_JOB}", "job", "{who} travaille comme {job}."),
     fact(
-        rf"je travaille {_ADV}(?:comme [\w ]{{2,40}}? )?(?:chez|pour|à la|au) (?!moi|toi|nous|mon|ma|maison){_ORG}",
+        rf"je (?:travaille|bosse) {_ADV}(?:comme [\w ]{{2,40}}? )?(?:chez|pour|à la|au) (?!moi|toi|nous|mon|ma|maison){_ORG}",
         "employer",
         "{who} travaille chez {org}.",
     ),
@@ -244,7 +244,7 @@ FRENCH = Language(
         r"[,;:—–(] |\s-+\s|\b(?:et|mais|car|donc|puis|parce que) (?=(?:je|j'|nous|mon|ma|mes|notre|on|appelle|ne)\b)"
     ),
     lead=rx(
-        r"(?:(?:bonjour|salut|coucou|oui|non|ah|oh|ok|d'accord|alors|et|mais|donc|au fait|merci|voilà|bref|malheureusement|honnêtement|maintenant|actuellement|en ce moment|désormais|finalement|depuis \w+ \w+|en fait|moi)\b[,:!.-]* )+"
+        r"(?:(?:bonjour|salut|coucou|oui|non|ah|oh|ok|d'accord|alors|et|mais|donc|au fait|merci|voilà|bref|malheureusement|honnêtement|maintenant|actuellement|en ce moment|désormais|finalement|depuis \w+ \w+|en fait|moi|le mois dernier|la semaine dernière|l'année dernière|hier|il y a \w+ \w+)\b[,:!.-]* )+"
     ),
     unreal=rx(
         r"\b(?:si|serais|serait|aurais|aurait|pourrais|pourrait|voudrais|voudrait|aimerais|aimerait|devrais|devrait|irais|habiterais|vivrais|travaillerais|peut-être|imagine|imaginons|supposons|suppose|j'espère|espère|blague|plaisante|presque|par exemple|dit que|a dit)\b|\b(?:n'ai|ne suis|n'habite|ne travaille|ne vis|ne parle|n'utilise|n'utilisons|n'avons|ne vais) (?:pas|plus|jamais)\b"
@@ -259,7 +259,7 @@ FRENCH = Language(
         r"(?: |^)(?:et (?=je\b|j'|nous\b|mon\b|ma\b|c'est|il\b|elle\b|on\b)|mais\b|car\b|parce\b|quand\b|donc\b|puisque\b|en ce moment|actuellement|depuis\b|beaucoup$|aussi$|le plus$|pour (?=notre|nos|mes|mon|le|la|les)).*$"
     ),
     cut_strict=rx(
-        r"(?: |^)(?:et\b|mais\b|car\b|parce\b|avec\b|pour\b|depuis\b|où\b|chez\b|comme\b|dans\b|qui\b|maintenant|actuellement|hier|est\b|il y a|en (?=\d)|le mois|la semaine|l'an\w*|a\b|au\b).*$"
+        r"(?: |^)(?:et\b|mais\b|car\b|parce\b|avec\b|pour\b|à\b|depuis\b|où\b|chez\b|comme\b|dans\b|qui\b|maintenant|actuellement|hier|est\b|il y a|en (?=\d)|le mois|la semaine|l'an\w*|a\b|au\b).*$"
     ),
     first_person=rx(r"\b(?:je|j'|me|m'|moi|mon|ma|mes|nous|notre|nos)(?=\b|\w)(?!\w*[^\W'])|\bj'"),
     article=rx(r"^(?:le |la |les |l'|une? |des |du |de la |de l'|mon |ma |mes )"),
