@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memoranda.engine.context.budget import BudgetSettings, Fitted, fit
+from memoranda.engine.context.budget import BudgetSettings, Fitted, Measured, fit
 from memoranda.engine.context.render import Formatted, Style, render, text_of
 from memoranda.engine.context.selection import Unit, arrange, units_of
 from memoranda.engine.context.tool_calls import call_text
@@ -91,13 +91,12 @@ class ContextAssembler:
         started = time.perf_counter()
         unique, repeated = self._without_duplicates(result.hits)
         fitted = self._fit(units_of(unique, result.companions), request)
-        formatted = render(arrange(fitted.kept), request.style)
         hits = [hit for unit in fitted.kept for hit in unit.hits]
         over = [Dropped(hit, BUDGET) for unit in fitted.dropped for hit in unit.hits]
         place = {hit.id: position for position, hit in enumerate(result.hits)}
         return AssembledContext(
-            formatted=formatted,
-            token_count=fitted.tokens,
+            formatted=fitted.measured.rendering,
+            token_count=fitted.measured.tokens,
             memory_counts=dict(Counter(hit.source for hit in hits)),
             timings={**result.timings, "assemble": time.perf_counter() - started},
             strategy=result.strategy,
@@ -115,12 +114,13 @@ class ContextAssembler:
         gone = {id(item.hit) for item in repeated}
         return [hit for hit in hits if id(hit) not in gone], repeated
 
-    def _fit(self, units: Sequence[Unit], request: ContextRequest) -> Fitted:
+    def _fit(self, units: Sequence[Unit], request: ContextRequest) -> Fitted[Formatted]:
         budget = self._settings.budget
         gross = budget.default_max_tokens if request.max_tokens is None else request.max_tokens
 
-        def measure(chosen: Sequence[Unit]) -> int:
-            return self._count(text_of(render(arrange(chosen), request.style)))
+        def measure(chosen: Sequence[Unit]) -> Measured[Formatted]:
+            formatted = render(arrange(chosen), request.style)
+            return Measured(formatted, self._count(text_of(formatted)))
 
         return fit(units, gross - budget.reserve, self._cost, measure)
 

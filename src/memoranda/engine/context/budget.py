@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from memoranda.engine.context.selection import Unit
 
@@ -16,38 +17,51 @@ class BudgetSettings:
     reserve: int = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """What was kept and what was not, both in rank order, and the tokens of the whole rendering."""
+_Rendering = TypeVar("_Rendering")
 
-    kept: tuple[Unit, ...]
-    dropped: tuple[Unit, ...]
+
+@dataclass(frozen=True, slots=True)
+class Measured(Generic[_Rendering]):
+    """A rendering and its tokens, everything around the units included."""
+
+    rendering: _Rendering
     tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Fitted(Generic[_Rendering]):
+    """What was kept and what was not, both in rank order, and what was kept as rendered."""
+
+    kept: tuple[Unit, ...]
+    dropped: tuple[Unit, ...]
+    measured: Measured[_Rendering]
+
+
 def fit(
-    units: Sequence[Unit], available: int, cost: Callable[[Unit], int], measure: Callable[[Sequence[Unit]], int]
-) -> Fitted:
+    units: Sequence[Unit],
+    available: int,
+    cost: Callable[[Unit], int],
+    measure: Callable[[Sequence[Unit]], Measured[_Rendering]],
+) -> Fitted[_Rendering]:
     """Keep the best units whose rendering takes at most ``available`` tokens.
 
-    ``cost`` estimates a unit alone, ``measure`` counts a rendering with everything around it and has the last word.
+    ``cost`` estimates a unit alone; ``measure`` renders and has the last word. Nothing rendered takes no tokens.
     """
-    if available <= 0:
-        return Fitted((), tuple(units), 0)
-    tokens = measure(units)
-    if tokens <= available:
-        return Fitted(tuple(units), (), tokens)
-    costs = [cost(unit) for unit in units]
-    kept = _greedy(costs, available)
-    tokens = measure([units[position] for position in kept])
-    while kept and tokens > available:
-        excess = tokens - available
+    kept = list(range(len(units))) if available > 0 else []
+    measured = measure([units[position] for position in kept])
+    costs: list[int] = []
+    if measured.tokens > available and kept:
+        costs = [cost(unit) for unit in units]
+        kept = _greedy(costs, available)
+        measured = measure([units[position] for position in kept])
+    while kept and measured.tokens > available:
+        excess = measured.tokens - available
         while kept and excess > 0:
             excess -= max(1, costs[kept.pop()])
-        tokens = measure([units[position] for position in kept])
+        measured = measure([units[position] for position in kept])
     chosen = set(kept)
     dropped = tuple(unit for position, unit in enumerate(units) if position not in chosen)
-    return Fitted(tuple(units[position] for position in kept), dropped, tokens)
+    return Fitted(tuple(units[position] for position in kept), dropped, measured)
 
 
 def _greedy(costs: Sequence[int], available: int) -> list[int]:

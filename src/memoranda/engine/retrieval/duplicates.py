@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -54,45 +53,32 @@ def find_duplicates(
 class _Comparison:
     analyser: Analyser
     settings: DuplicateSettings
-    kept_words: list[tuple[int, frozenset[str]]] = field(default_factory=list)
-    by_word: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    # What was kept of each group, by its number of words: (position, words).
+    kept: dict[tuple[str, int], list[tuple[int, frozenset[str]]]] = field(default_factory=dict)
 
     def run(self, statements: Sequence[Statement]) -> dict[int, int]:
-        words = [content_words(self.analyser, statement.text) for statement in statements]
-        rarity = Counter(word for own in words for word in own)
         equals: dict[tuple[str, tuple[str, ...]], int] = {}
         dropped: dict[int, int] = {}
         for position, statement in enumerate(statements):
             same = equals.setdefault((statement.group, plain_words(statement.text)), position)
             if same == position:
-                found = self._covering(statements, position, words[position], rarity)
-                same = position if found is None else found
-            if same == position:
-                self._keep(position, statement.group, words[position])
-            else:
+                same = self._covering(statements, position)
+            if same != position:
                 dropped[position] = same
         return dropped
 
-    def _keep(self, position: int, group: str, words: frozenset[str]) -> None:
-        if len(words) < self.settings.minimum:
-            return  # Too short to stand for anything but an equal text.
-        for word in words:
-            self.by_word.setdefault((group, word), []).append(len(self.kept_words))
-        self.kept_words.append((position, words))
-
-    def _covering(
-        self, statements: Sequence[Statement], position: int, words: frozenset[str], rarity: Counter[str]
-    ) -> int | None:
-        if len(words) < self.settings.minimum:
-            return None
+    def _covering(self, statements: Sequence[Statement], position: int) -> int:
+        """The position above that says all of this; else its own, and it is kept for those below."""
         statement = statements[position]
-        rarest = min(words, key=lambda word: (rarity[word], word))
-        for candidate in self.by_word.get((statement.group, rarest), ()):
-            above, larger = self.kept_words[candidate]
-            covered = words <= larger and len(words) >= self.settings.coverage * len(larger)
-            if covered and self._reads_alike(statement.text, statements[above].text):
-                return above
-        return None
+        words = content_words(self.analyser, statement.text)
+        if len(words) < self.settings.minimum:
+            return position  # Too short to be judged by anything but equality.
+        for size in range(len(words), int(len(words) / self.settings.coverage) + 1):
+            for above, larger in self.kept.get((statement.group, size), ()):
+                if words <= larger and self._reads_alike(statement.text, statements[above].text):
+                    return above
+        self.kept.setdefault((statement.group, len(words)), []).append((position, words))
+        return position
 
     def _reads_alike(self, lower: str, higher: str) -> bool:
         if _negations(lower) != _negations(higher):
@@ -100,28 +86,26 @@ class _Comparison:
         return is_subsequence(self._in_order(lower), self._in_order(higher))
 
     def _in_order(self, text: str) -> list[str]:
-        return [term for word in _WORD.findall(text) for term in self.analyser.query_terms(word) if _is_stem(term)]
+        return [
+            term for word in _WORD.findall(text) for term in self.analyser.query_terms(word) if term[0] != EXACT_MARK
+        ]
 
 
 def content_words(analyser: Analyser, text: str) -> frozenset[str]:
     """Return the stems of a text that are not stop words."""
-    return frozenset(filter(_is_stem, analyser.query_terms(text)))
+    return frozenset([term for term in analyser.query_terms(text) if term[0] != EXACT_MARK])
 
 
 def plain_words(text: str) -> tuple[str, ...]:
     """Return a text's words without case, spacing and sentence punctuation; signs inside words count ("C", "C++")."""
-    words = (word.strip(_EDGES) for word in unicodedata.normalize("NFKC", text).casefold().split())
-    return tuple(word for word in words if word)
+    words = [word.strip(_EDGES) for word in unicodedata.normalize("NFKC", text).casefold().split()]
+    return tuple(filter(None, words))
 
 
 def is_subsequence(lower: Iterable[str], higher: Iterable[str]) -> bool:
     """Return whether all of ``lower`` appears in ``higher`` in the same order."""
     rest = iter(higher)
     return all(word in rest for word in lower)
-
-
-def _is_stem(term: str) -> bool:
-    return not term.startswith(EXACT_MARK)
 
 
 def _negations(text: str) -> int:

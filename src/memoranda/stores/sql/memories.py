@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import lru_cache
 
 from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, delete, insert, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memoranda.engine.ports import MemoryQuery
 from memoranda.engine.records import TAXONOMIC, MemoryRecord, MemoryStatus
@@ -25,6 +24,7 @@ from memoranda.stores.sql.memory_codec import (
     memory_parameters,
 )
 from memoranda.stores.sql.statement import Executor, Statement, chunks, in_list, list_parameters, list_size
+from memoranda.stores.sql.upsert import insert as upsert
 
 _COLUMNS = tuple(memories.c[name] for name in MEMORY_FIELDS)
 _IN_PROJECT = memories.c.project_id == bindparam("project_id")
@@ -78,7 +78,8 @@ _SAVED = Statement(
 @lru_cache
 def _get(size: int, hides: bool) -> Statement:
     query = select(*_COLUMNS).where(_IN_PROJECT, in_list(memories.c.id, "id", size))
-    return Statement(_visible(query, hides=hides).order_by(memories.c.key))
+    # Sorted by the caller: an ORDER BY here makes SQLite walk every memory of the project in key order.
+    return Statement(_visible(query, hides=hides))
 
 
 @lru_cache

@@ -68,7 +68,9 @@ def _ordered(query: Select[tuple[object, ...]], *, hides: bool) -> Select[tuple[
 
 @lru_cache
 def _get(size: int, hides: bool) -> Statement:
-    return Statement(_ordered(select(*_COLUMNS).where(_IN_PROJECT, in_list(turns.c.id, "id", size)), hides=hides))
+    # Sorted by the caller: an ORDER BY here makes SQLite walk every turn of the project in the order of sessions.
+    query = select(*_COLUMNS).where(_IN_PROJECT, in_list(turns.c.id, "id", size))
+    return Statement(query.where(not_hidden(turns)) if hides else query)
 
 
 @lru_cache
