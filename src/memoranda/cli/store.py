@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 import typer
 
@@ -84,6 +85,6 @@ def _require_store(store: str) -> None:
 
 def _file(store: str) -> Path | None:
     """Return the file that a store is in, None for a URL of another kind."""
-    if store.startswith(_SQLITE_URL):
-        return Path(store.removeprefix(_SQLITE_URL).partition("?")[0]).expanduser()
+    if store.lower().startswith(_SQLITE_URL):
+        return Path(unquote(store[len(_SQLITE_URL) :].partition("?")[0])).expanduser()
     return None if "://" in store else Path(store).expanduser()
