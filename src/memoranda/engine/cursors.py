@@ -23,7 +23,8 @@ def decode_cursor(question: object, cursor: str, types: Sequence[type]) -> list[
     """Return the place in a cursor; ``MemoryBadRequestError`` for one that is broken or of another question."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        digest, *place = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        parts: list[str | int] = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        digest, *place = parts
     except (ValueError, TypeError, binascii.Error, UnicodeError):
         raise _refused(cursor) from None
     fits = len(place) == len(types) and all(type(part) is wanted for part, wanted in zip(place, types, strict=False))

@@ -13,7 +13,10 @@ from memoranda.engine.records import VISIBILITIES
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The part of a project that a read may see; ``None`` leaves a dimension open, ``""`` asks for records without it."""
+    """The part of a project that a read may see.
+
+    ``None`` leaves a dimension open, ``""`` asks for records without it.
+    """
 
     user_id: str | None = None
     agent_id: str | None = None

@@ -50,7 +50,7 @@ class RecordedTurn:
 
 
 class TurnService:
-    """Records and reads turns; a write is one transaction of the turns, their index rows, their session and their jobs."""
+    """Records and reads turns; a write is one transaction of turns, their index rows, their session and their jobs."""
 
     def __init__(
         self,

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import lru_cache
 
 from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, literal_column, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from memoranda.engine.ports import DocumentRow
 from memoranda.engine.records import IndexEntry, IndexState, RecordVectors, VectorState
@@ -28,6 +27,7 @@ from memoranda.stores.sql.documents import (
     vector_parameters,
 )
 from memoranda.stores.sql.statement import Executor, Statement, chunks, in_list, list_parameters, list_size
+from memoranda.stores.sql.upsert import insert as upsert
 
 _PLACE = ("source", "state", "visibility", "user_id")
 

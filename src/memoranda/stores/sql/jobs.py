@@ -24,13 +24,13 @@ from sqlalchemy import (
     union_all,
     update,
 )
-from sqlalchemy.dialects.sqlite import insert
 
 from memoranda.engine.records import Job, JobKind, JobState
 from memoranda.engine.scope import Scope
 from memoranda.stores.schema import jobs
 from memoranda.stores.sql.codec import from_micros, object_from, optional_micros, optional_time, to_json, to_micros
 from memoranda.stores.sql.statement import Executor, Row, Statement, in_list, list_parameters, list_size
+from memoranda.stores.sql.upsert import insert
 
 _FIELDS = (
     "id",

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, or_, select
-from sqlalchemy.dialects.sqlite import insert
 
 from memoranda.engine.records import Profile
 from memoranda.stores.schema import profiles, tombstones
 from memoranda.stores.sql.codec import from_micros, object_from, optional_json, to_micros
 from memoranda.stores.sql.statement import Executor, Row, Statement
+from memoranda.stores.sql.upsert import insert
 
 _FIELDS = ("subject", "id", "key", "information", "created_at", "updated_at", "metadata")
 _COLUMNS = tuple(profiles.c[name] for name in _FIELDS)

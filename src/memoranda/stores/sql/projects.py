@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 
 from sqlalchemy import BindParameter, bindparam, delete, func, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from memoranda.engine.records import ProjectRow, Tombstone
 from memoranda.stores.schema import projects, tombstones
 from memoranda.stores.sql.codec import from_micros, object_from, optional_json, to_micros
 from memoranda.stores.sql.statement import Executor, Statement
 from memoranda.stores.sql.totals import TOTALS
+from memoranda.stores.sql.upsert import insert
 
 _PROJECT: BindParameter[str] = bindparam("project_id")
 _FIELDS = (

@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import lru_cache
 
 from sqlalchemy import and_, bindparam, delete, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from memoranda.engine.ports import SessionAdvance
 from memoranda.engine.records import Session
@@ -15,6 +14,7 @@ from memoranda.engine.scope import Scope
 from memoranda.stores.schema import sessions
 from memoranda.stores.sql.codec import from_micros, object_from, to_micros
 from memoranda.stores.sql.statement import Executor, Row, Statement
+from memoranda.stores.sql.upsert import insert
 
 _FIELDS = (
     "user_id",

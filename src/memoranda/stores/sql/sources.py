@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, select
-from sqlalchemy.dialects.sqlite import insert
 
 from memoranda.stores.schema import memories, memory_sources, turns
 from memoranda.stores.sql.statement import Executor, Statement, chunks, in_list, list_parameters, list_size
+from memoranda.stores.sql.upsert import insert
 
 TURN = "turn"
 SNAPSHOT = "snapshot"
