@@ -10,7 +10,6 @@ from memoranda.engine.analyser import Analyser
 from memoranda.engine.drafts import MemoryDraft
 from memoranda.engine.extraction.items import ExtractedItem
 from memoranda.engine.extraction.timeline import (
-    STATED_AT,
     Add,
     Interrupt,
     Precede,
@@ -19,6 +18,7 @@ from memoranda.engine.extraction.timeline import (
     Supersede,
     decide,
     stated_at,
+    with_stated_at,
 )
 from memoranda.engine.ids import new_id
 from memoranda.engine.memories import MemoryWriter
@@ -32,6 +32,26 @@ _TERMS = 3
 _STATES_OF_ONE_KEY = 1000
 _SUPERSEDES = ("supersedes", "superseded_by")
 _REFINES = ("refines", "refined_by")
+
+
+def draft_again(record: MemoryRecord, event_time: datetime) -> MemoryDraft:
+    """Return a draft that says the same as a record, from another time on."""
+    return MemoryDraft(
+        kind=record.kind,
+        content=record.content,
+        user_id=record.user_id,
+        agent_id=record.agent_id,
+        visibility=record.visibility,
+        record_type=record.record_type,
+        domain=record.domain,
+        name=record.name,
+        body=record.body,
+        metadata=record.metadata,
+        event_time=event_time,
+        origin=record.origin,
+        provenance=record.provenance,
+        upsert=bool(record.name),
+    )
 
 
 class Reconciler:
@@ -122,30 +142,25 @@ class Reconciler:
 
     def _state_again(self, tx: Transaction, interruption: Interrupt, draft: MemoryDraft) -> MemoryRecord:
         """Let what was stated again be a record of its own, so that each interval is one record."""
-        record = interruption.record
-        turns = [turn for turn in tx.turns.get(tx.sources.turns_of(record.id)) if turn.event_time >= interruption.again]
+        record, began = interruption.record, interruption.again
+        times = stated_at(record)
+        before = with_stated_at(record, (moment for moment in times if moment < began))
+        tx.memories.update(before)
+        turn_ids = tx.sources.turns_of(record.id)
+        later = [turn.id for turn in tx.turns.get(turn_ids) if turn.event_time >= began]
         snapshots = tx.sources.snapshots_of(record.id)
-        again = MemoryDraft(
-            kind=record.kind,
-            content=record.content,
-            user_id=record.user_id,
-            agent_id=record.agent_id,
-            visibility=record.visibility,
-            record_type=record.record_type,
-            domain=record.domain,
-            name=record.name,
-            body=record.body,
-            metadata=record.metadata,
-            event_time=interruption.again,
-            origin=record.origin,
-            provenance={key: value for key, value in record.provenance.items() if key != STATED_AT},
-            turn_ids=tuple(turn.id for turn in turns) or tuple(tx.sources.turns_of(record.id)),
+        again = replace(
+            draft_again(record, began),
+            turn_ids=tuple(later or turn_ids),
             snapshot_id=snapshots[-1] if snapshots else draft.snapshot_id,
-            upsert=bool(record.name),
         )
         if interruption.successor is not None:
-            return self._writer.insert_superseded(tx, again, interruption.successor).record
-        return self._writer.supersede(tx, record, again).record
+            stated = self._writer.insert_superseded(tx, again, interruption.successor).record
+        else:
+            stated = self._writer.supersede(tx, before, again).record
+        stated = with_stated_at(stated, times)
+        tx.memories.update(stated)
+        return stated
 
     # --- by content
 
@@ -197,9 +212,7 @@ class Reconciler:
             repeated = replace(repeated, valid_from=said, event_time=said)
             if follows is not None:
                 self._end(tx, follows, said)
-        latest = max(said, began, stated_at(record) or said)
-        if latest > repeated.valid_from:
-            repeated = replace(repeated, provenance={**repeated.provenance, STATED_AT: latest.isoformat()})
+        repeated = with_stated_at(repeated, (*stated_at(record), began, said))
         tx.memories.update(repeated)
         return repeated
 

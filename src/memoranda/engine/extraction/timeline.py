@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memoranda.engine.records import MemoryRecord, MemoryStatus
 from memoranda.engine.text import normal_statement
 
 STATED_AT = "stated_at"
-"""The provenance field that says when a record was last stated, as the conversation dates it."""
+"""The provenance field that says when a record was stated again, as the conversation dates it."""
+MOST_STATED = 200
+"""How many of these times a record keeps, the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,14 @@ def decide(statement: Statement, known: Sequence[MemoryRecord]) -> Decision:
     previous, following = (before[-1] if before else None), after[0]
     if previous is not None and statement.repeats(previous):
         return Repeat(previous)
+    interruption = _interruption(statement, previous, following)
+    if interruption is not None:
+        return interruption
     if statement.repeats(following):
         # What a caller wrote directly, or changed since, keeps the time it was given.
         movable = following.origin != "direct" and following.version == 1
         return Repeat(following, begins_earlier=movable, follows=previous if movable else None)
-    return _interruption(statement, previous, following) or Precede(following, previous)
+    return Precede(following, previous)
 
 
 def _newest(statement: Statement, current: MemoryRecord | None) -> Decision:
@@ -94,10 +99,10 @@ def _newest(statement: Statement, current: MemoryRecord | None) -> Decision:
 def _interruption(
     statement: Statement, record: MemoryRecord | None, successor: MemoryRecord | None
 ) -> Interrupt | None:
-    again = None if record is None or record.origin == "direct" else stated_at(record)
-    if record is None or again is None or again <= statement.event_time:
+    if record is None or record.origin == "direct":
         return None
-    return Interrupt(record, again, successor)
+    again = next((moment for moment in stated_at(record) if moment > statement.event_time), None)
+    return None if again is None else Interrupt(record, again, successor)
 
 
 def _began_before(record: MemoryRecord, moment: datetime) -> bool:
@@ -105,7 +110,16 @@ def _began_before(record: MemoryRecord, moment: datetime) -> bool:
     return record.valid_from < moment or (record.valid_from == moment and record.origin != "direct")
 
 
-def stated_at(record: MemoryRecord) -> datetime | None:
-    """Return when a record was last stated again, or None when it was said once."""
-    value = record.provenance.get(STATED_AT)
-    return datetime.fromisoformat(value) if isinstance(value, str) else None
+def stated_at(record: MemoryRecord) -> tuple[datetime, ...]:
+    """Return when a record was stated again after it began, in order."""
+    times = record.provenance.get(STATED_AT)
+    return tuple(datetime.fromisoformat(str(moment)) for moment in times) if isinstance(times, list) else ()
+
+
+def with_stated_at(record: MemoryRecord, moments: Iterable[datetime]) -> MemoryRecord:
+    """Return the record with the times at which it was stated; those within its validity are kept."""
+    kept = sorted({moment for moment in moments if moment > record.valid_from})[:MOST_STATED]
+    provenance = {key: value for key, value in record.provenance.items() if key != STATED_AT}
+    if kept:
+        provenance[STATED_AT] = [moment.isoformat() for moment in kept]
+    return replace(record, provenance=provenance)

@@ -57,6 +57,20 @@ class TimeHit:
         """Midnight UTC of the day."""
         return datetime(self.day.year, self.day.month, self.day.day, tzinfo=UTC)
 
+    def latest(self, limit: datetime) -> datetime:
+        """Midnight UTC of the last day that the expression may mean, at most `limit`.
+
+        A change somewhere in a month must not be dated before what was still so early in that month.
+        """
+        first = self.day
+        if self.precision == "week":
+            last = first + timedelta(days=6)
+        elif self.precision == "month":
+            last = first.replace(day=monthrange(first.year, first.month)[1])
+        else:
+            last = first.replace(month=12, day=31) if self.precision == "year" else first
+        return min(datetime(last.year, last.month, last.day, tzinfo=UTC), max(limit, self.moment))
+
     @property
     def written(self) -> str:
         """The day, month or year in ISO form, as exact as the expression."""

@@ -212,7 +212,7 @@ def _semantic(found: _Found, language: Language, voice: Voice) -> ExtractedItem:
         content=shorten(content, MAX_CONTENT),
         record_type=rule.record_type,
         label=label,
-        event_time=found.hit.moment if dated and found.hit is not None else voice.event_time,
+        event_time=found.hit.latest(voice.event_time) if dated and found.hit is not None else voice.event_time,
         turn_ids=(voice.turn_id,),
     )
 
