@@ -29,7 +29,7 @@ test: $(VENV)/.stamp  ## the tests, without slow and drill
 check: $(VENV)/.stamp  ## format, lint, types, layers, shape: what CI checks
 	$(BIN)/ruff format --check --output-format concise .
 	$(BIN)/ruff check .
-	$(BIN)/mypy src tests tools
+	$(BIN)/mypy src tests tools bench
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.shape
 
