@@ -248,10 +248,12 @@ def test_a_relative_time_is_written_out_so_that_it_can_be_read_later() -> None:
     assert item.body["tags"] == ["event"]
 
 
-def test_a_change_dates_from_the_time_it_names() -> None:
-    (item,) = items("I moved to Ghent last month.")
+def test_a_change_dates_from_the_last_day_that_it_may_mean() -> None:
+    (month,) = items("I moved to Ghent last month.")
+    (year,) = items("I moved to Ghent this year.")
 
-    assert (item.label, item.event_time) == ("residence", datetime(2024, 4, 1, tzinfo=UTC))
+    assert (month.label, month.event_time) == ("residence", datetime(2024, 4, 30, tzinfo=UTC))
+    assert (year.label, year.event_time) == ("residence", WEDNESDAY)
 
 
 def test_a_time_told_of_something_else_does_not_date_a_fact() -> None:
