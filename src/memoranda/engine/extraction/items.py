@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class Extraction:
     extractor: str
 
 
+@runtime_checkable
 class Extractor(Protocol):
     """What turns the turns of one snapshot into typed items."""
 
