@@ -22,11 +22,15 @@ _EVERYTHING = Scope()
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """A record as a reader sees it: with its vector's state and the record that took its place, if any."""
+    """A record as a reader sees it: with its vector's state and the record that took its place, if any.
+
+    ``turn_ids`` are the turns it was distilled from; lists leave them out.
+    """
 
     record: MemoryRecord
     vector_state: VectorState = VectorState.NONE
     superseded_by: str | None = None
+    turn_ids: tuple[str, ...] = ()
 
     @property
     def has_embedding(self) -> bool:
@@ -99,7 +103,7 @@ class MemoryReader:
             if record is None:
                 return None
             if as_of is None:
-                return _views(tx, [record])[0]
+                return replace(_views(tx, [record])[0], turn_ids=tuple(tx.sources.turns_of(record.id)))
             state = state_at(tx, record, as_of)
             return None if state is None or not _may_see(state, user_id) else MemoryView(state)
 

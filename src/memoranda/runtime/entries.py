@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -32,7 +32,13 @@ def memory_text(record: MemoryRecord) -> str:
     return f"{record.domain}/{record.name}: {record.content}" if record.kind == TAXONOMIC else record.content
 
 
-def memory_entry(record: MemoryRecord, *, superseded_by: str | None = None, has_embedding: bool = False) -> MemoryEntry:
+def memory_entry(
+    record: MemoryRecord,
+    *,
+    superseded_by: str | None = None,
+    has_embedding: bool = False,
+    turn_ids: Sequence[str] = (),
+) -> MemoryEntry:
     return MemoryEntry(
         id=record.id,
         kind=record.kind,
@@ -55,7 +61,7 @@ def memory_entry(record: MemoryRecord, *, superseded_by: str | None = None, has_
         created_at=record.created_at,
         updated_at=record.updated_at,
         superseded_by=superseded_by,
-        provenance={"origin": record.origin, **record.provenance},
+        provenance={"origin": record.origin, **record.provenance, **({"turn_ids": list(turn_ids)} if turn_ids else {})},
         has_embedding=has_embedding,
     )
 

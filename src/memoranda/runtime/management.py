@@ -140,4 +140,6 @@ class ManagementCalls(EngineCalls):
 
 
 def _entry(view: MemoryView) -> MemoryEntry:
-    return memory_entry(view.record, superseded_by=view.superseded_by, has_embedding=view.has_embedding)
+    return memory_entry(
+        view.record, superseded_by=view.superseded_by, has_embedding=view.has_embedding, turn_ids=view.turn_ids
+    )
