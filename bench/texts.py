@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -56,6 +57,7 @@ def _sentence(words: Sequence[str]) -> str:
     return (" ".join(words) + ".").capitalize()
 
 
+@cache
 def _vocabulary() -> list[str]:
     random = np.random.default_rng(20_000)  # the same words for every seed, so that a question finds something
     stems: dict[str, None] = {}

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
-_ISO = re.compile(r"\b(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})\b")
+from memoranda.engine.extraction.local.patterns import Pattern
+
+_ISO = Pattern(r"\b(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +25,22 @@ class TimeWords:
     fixed: Mapping[str, tuple[str, int]]
     numbers: Mapping[str, int]
     units: Mapping[str, str]
-    ago: re.Pattern[str]
-    ahead: re.Pattern[str]
-    dates: tuple[re.Pattern[str], ...]
+    ago: Pattern
+    ahead: Pattern
+    dates: tuple[Pattern, ...]
     months: Mapping[str, int]
-    weekday: re.Pattern[str]
+    weekday: Pattern
     weekdays: Mapping[str, int]
-    fixed_pattern: re.Pattern[str] = field(init=False)
+    fixed_pattern: Pattern = field(init=False)
     spaced: bool = True
     calendar_weeks: bool = False
 
     def __post_init__(self) -> None:
-        """Compile the fixed expressions into one pattern, longest first."""
+        """Join the fixed expressions into one pattern, longest first."""
         words = sorted(self.fixed, key=len, reverse=True)
         body = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in words)
         edge = r"\b" if self.spaced else ""
-        object.__setattr__(self, "fixed_pattern", re.compile(f"{edge}(?:{body}){edge}", re.IGNORECASE))
+        object.__setattr__(self, "fixed_pattern", Pattern(f"{edge}(?:{body}){edge}"))
 
 
 @dataclass(frozen=True, slots=True)

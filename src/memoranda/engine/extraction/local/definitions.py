@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from memoranda.engine.extraction.items import ExtractedItem
-from memoranda.engine.extraction.local.rules import MAX_CONTENT, shorten
+from memoranda.engine.extraction.local.patterns import Pattern
+from memoranda.engine.extraction.local.rules import MAX_CONTENT, rx, shorten
 
 _TERM = r"[\"'“„‚«»`]?(?P<term>[\w][\w/&+.-]*(?: [\w/&+-]+){0,3}?)[\"'”“‘«»`]?"
 _DEFINITION = r"(?P<definition>[^?\n]{4,300})"
@@ -16,49 +17,45 @@ _DOMAIN = (
 _LEAD = r"^(?:(?:so|and|also|note|fyi|btw|und|also|übrigens|hinweis)[,:]? )?"
 
 
-def _rx(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
-    return re.compile(re.sub(r" (?![?*+{\]])", r"\\s+", pattern), flags)
-
-
 # Each pattern with whether its words alone prove a definition; otherwise the term must look like one.
-_PATTERNS: tuple[tuple[re.Pattern[str], bool], ...] = (
-    (_rx(rf"{_LEAD}{_DOMAIN}by {_TERM},? we mean {_DEFINITION}"), True),
-    (_rx(rf"{_LEAD}{_DOMAIN}when we say {_TERM},? we mean {_DEFINITION}"), True),
+_PATTERNS: tuple[tuple[Pattern, bool], ...] = (
+    (rx(rf"{_LEAD}{_DOMAIN}by {_TERM},? we mean {_DEFINITION}"), True),
+    (rx(rf"{_LEAD}{_DOMAIN}when we say {_TERM},? we mean {_DEFINITION}"), True),
     (
-        _rx(
+        rx(
             rf"{_LEAD}{_DOMAIN}{_TERM} is (?:our|the|my) (?:internal |own |team )?(?:term|word|name|nickname|abbreviation|shorthand) for {_DEFINITION}"
         ),
         True,
     ),
     (
-        _rx(
+        rx(
             rf"{_LEAD}{_DOMAIN}we (?:call|refer to) (?P<definition>[^,?\n]{{4,120}}?) (?:as )?[\"“'‘](?P<term>[^\"”'’]{{1,40}})[\"”'’]"
         ),
         True,
     ),
-    (_rx(rf"{_LEAD}{_DOMAIN}{_TERM} (?:stands for|is short for|is an abbreviation (?:for|of)) {_DEFINITION}"), True),
+    (rx(rf"{_LEAD}{_DOMAIN}{_TERM} (?:stands for|is short for|is an abbreviation (?:for|of)) {_DEFINITION}"), True),
     (
-        _rx(
+        rx(
             rf"{_LEAD}{_DOMAIN}(?:an? |the (?:term|word) )?{_TERM} (?:means|refers to|is defined as|denotes) {_DEFINITION}"
         ),
         False,
     ),
-    (_rx(rf"{_LEAD}{_DOMAIN}(?:mit|unter) {_TERM} (?:meinen|verstehen) wir {_DEFINITION}"), True),
-    (_rx(rf"{_LEAD}{_DOMAIN}{_TERM} (?:steht für|ist die abkürzung für|ist kurz für) {_DEFINITION}"), True),
+    (rx(rf"{_LEAD}{_DOMAIN}(?:mit|unter) {_TERM} (?:meinen|verstehen) wir {_DEFINITION}"), True),
+    (rx(rf"{_LEAD}{_DOMAIN}{_TERM} (?:steht für|ist die abkürzung für|ist kurz für) {_DEFINITION}"), True),
     (
-        _rx(
+        rx(
             rf"{_LEAD}{_DOMAIN}{_TERM} ist (?:unser|der|die|unsere) (?:interner |interne )?(?:begriff|wort|name|bezeichnung|kürzel) für {_DEFINITION}"
         ),
         True,
     ),
     (
-        _rx(
+        rx(
             rf"{_LEAD}{_DOMAIN}(?:wir nennen|nennen wir) (?P<definition>[^,?\n]{{4,120}}?) [\"„“'‚](?P<term>[^\"“”'‘]{{1,40}})[\"”“'‘]"
         ),
         True,
     ),
     (
-        _rx(
+        rx(
             rf"{_LEAD}{_DOMAIN}(?:ein |eine |der begriff |das wort )?{_TERM} (?:bedeutet|bezeichnet|heißt bei uns) {_DEFINITION}"
         ),
         False,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memoranda.engine.extraction.local.dates import TimeWords
+from memoranda.engine.extraction.local.patterns import Pattern
 
 MAX_CONTENT = 400
 _MAX_SLUG = 60
@@ -28,7 +29,7 @@ class Rule:
     `tense` is -1 for what happened, 1 for what is planned, 0 for what is so.
     """
 
-    pattern: re.Pattern[str]
+    pattern: Pattern
     label: str | None = None
     content: str | None = None
     kind: str = "semantic"
@@ -49,21 +50,21 @@ class Language:
     code: str
     user: str
     rules: tuple[Rule, ...]
-    clause: re.Pattern[str]
-    lead: re.Pattern[str]
-    unreal: re.Pattern[str]
-    question: re.Pattern[str]
-    vague: re.Pattern[str]
-    cut: re.Pattern[str]
-    cut_strict: re.Pattern[str]
-    first_person: re.Pattern[str]
-    article: re.Pattern[str]
+    clause: Pattern
+    lead: Pattern
+    unreal: Pattern
+    question: Pattern
+    vague: Pattern
+    cut: Pattern
+    cut_strict: Pattern
+    first_person: Pattern
+    article: Pattern
     times: TimeWords
-    rewrites: tuple[tuple[re.Pattern[str], str], ...] = ()
+    rewrites: tuple[tuple[Pattern, str], ...] = ()
     guideline: str = "{who}: {text}"
-    asks: re.Pattern[str] | None = None
-    addressed: re.Pattern[str] | None = None
-    others: re.Pattern[str] | None = None
+    asks: Pattern | None = None
+    addressed: Pattern | None = None
+    others: Pattern | None = None
     many: frozenset[str] = frozenset()
     joins: tuple[tuple[str, str], ...] = ()
     subject: str | None = None
@@ -71,9 +72,9 @@ class Language:
     spaced: bool = True
 
 
-def rx(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of a language table: case-insensitive, a space standing for any run of blanks."""
-    return re.compile(_BLANK.sub(r"\\s+", pattern), re.IGNORECASE)
+def rx(pattern: str) -> Pattern:
+    """Return a pattern of a language table: case-insensitive, a space standing for any run of blanks."""
+    return Pattern(_BLANK.sub(r"\\s+", pattern))
 
 
 def fact(pattern: str, label: str | None, content: str | None = None) -> Rule:
