@@ -9,7 +9,7 @@ import typer
 from memoranda.cli.console import counted, print_json, say
 from memoranda.cli.ending import KEPT, CommandError, WrongUsageError
 from memoranda.cli.ingest import failures_since, now
-from memoranda.cli.operations import list_failures, show_failure, show_failures
+from memoranda.cli.operations import list_failures, show_failure, show_failures, show_put_off
 from memoranda.cli.options import ConfigOption, JsonOption, NoWaitOption, StoreOption, TimeoutOption, require_given
 from memoranda.cli.store import OVERSEES, Access, named_store, opened
 from memoranda.cli.waiting import wait_for_work
@@ -82,16 +82,16 @@ def retry_command(
     with opened(named_store(ctx, store), Access(worker=not no_wait, config=config)) as memory:
         since = now()
         count = memory.retry_failures(chosen, failure_class=failure_class)
-        if not no_wait:
-            wait_for_work(memory, timeout)
+        put_off = {} if no_wait else wait_for_work(memory, timeout)
         again = list(failures_since(memory, since))
     if as_json:
-        print_json({"retried": count, "waited": not no_wait, "failures": again})
+        print_json({"retried": count, "waited": not no_wait, "failures": again, "put_off": put_off})
     else:
         say(f"queued again: {counted(count, 'failure')}")
         if again:
             list_failures(again)
-    if again:
+        show_put_off(put_off)
+    if again or put_off:
         raise typer.Exit(KEPT)
 
 

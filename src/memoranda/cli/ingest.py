@@ -27,7 +27,8 @@ class IngestReport:
     """What one ingest read, recorded, learned and failed at.
 
     `repeated` turns were there before. `learned` counts new memories by kind, `superseded` those that were replaced.
-    `waited` is False when the background work was left to another process.
+    `put_off` counts by kind the jobs that failed for now and will be tried again. `waited` is False when the background
+    work was left to another process.
     """
 
     turns: int = 0
@@ -38,6 +39,7 @@ class IngestReport:
     learned: dict[str, int] = field(default_factory=dict)
     superseded: int = 0
     failures: list[memoranda.FailureEntry] = field(default_factory=list)
+    put_off: dict[str, int] = field(default_factory=dict)
     waited: bool = False
 
     def as_json(self) -> dict[str, object]:
@@ -82,7 +84,7 @@ def distil(
 ) -> None:
     """Have the sessions of the file extracted, wait for it, and add to the report what was learned since."""
     promote(memory, extent)
-    wait_for_work(memory, timeout)
+    report.put_off = wait_for_work(memory, timeout)
     report.waited = True
     _count_memories(memory, extent, report, since)
     report.failures = [failure for failure in failures_since(memory, since) if _concerns(failure, extent)]

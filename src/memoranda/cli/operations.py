@@ -62,6 +62,12 @@ def list_failures(failures: Sequence[memoranda.FailureEntry]) -> None:
     out().print(made)
 
 
+def show_put_off(jobs: Mapping[str, int]) -> None:
+    """Print what failed for now."""
+    if jobs:
+        say(f"failed for now, and will be tried again: {amounts(jobs)} (memoranda promote goes on with it)")
+
+
 def show_failure(failure: memoranda.FailureEntry) -> None:
     """Print everything that is known of one failure."""
     made = table(f"failure {failure.id}", "what", "value")

@@ -26,6 +26,7 @@ from memoranda.cli.store import OVERSEES, READS, named_store, opened
 
 _DEFAULT_RESULTS = 10
 _MOST = 200
+_RESERVED_TOKENS = 500
 
 
 def search_command(
@@ -74,7 +75,13 @@ def context_command(
     ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option("--max-tokens", metavar="N", min=1, help="The most tokens of the whole.", show_default=False),
+        typer.Option(
+            "--max-tokens",
+            metavar="N",
+            min=_RESERVED_TOKENS + 1,
+            help=f"The budget of the whole prompt; {_RESERVED_TOKENS} tokens of it are left for what is not context.",
+            show_default=False,
+        ),
     ] = None,
     format_style: Annotated[
         Format | None,

@@ -13,8 +13,15 @@ _STEP: Final = 0.25
 """Seconds between two looks at the queue; Ctrl-C is noticed as soon."""
 
 
-def wait_for_work(memory: memoranda.Memory, timeout: float | None = None) -> None:
-    """Wait until no background work is due; CommandError with exit code 3 when `timeout` seconds were not enough."""
+_AT_ONCE: Final = ("extract", "embed", "backfill", "purge")
+"""Kinds of jobs that are due when they are made: one that is left for later has failed for now."""
+
+
+def wait_for_work(memory: memoranda.Memory, timeout: float | None = None) -> dict[str, int]:
+    """Wait until no background work is due; return by kind the jobs that failed for now and will be tried again.
+
+    Raises CommandError with exit code 3 when `timeout` seconds were not enough.
+    """
     deadline = None if timeout is None else monotonic() + timeout
     most = 0
     with progress("distilling") as bar:
@@ -28,12 +35,17 @@ def wait_for_work(memory: memoranda.Memory, timeout: float | None = None) -> Non
                 most = max(most, left)
                 bar.set(most - left, most)
             else:
-                return
+                return _put_off(memory.status())
 
 
 def open_jobs(status: memoranda.StatusReport) -> int:
     """Return how many jobs are not finished."""
     return sum(status.jobs.values())
+
+
+def _put_off(status: memoranda.StatusReport) -> dict[str, int]:
+    left = {kind: sum(states.values()) for kind, states in status.queue.items() if kind in _AT_ONCE}
+    return {kind: count for kind, count in sorted(left.items()) if count}
 
 
 def _step(deadline: float | None) -> float:

@@ -13,7 +13,7 @@ from memoranda.cli.console import counted, print_json, say
 from memoranda.cli.demo.script import run_demo
 from memoranda.cli.ending import KEPT, complain
 from memoranda.cli.ingest import IngestReport, distil, failures_since, now, promote, record, validate
-from memoranda.cli.operations import amounts, list_failures
+from memoranda.cli.operations import amounts, list_failures, show_put_off
 from memoranda.cli.options import ConfigOption, JsonOption, NoWaitOption, StoreOption, TimeoutOption
 from memoranda.cli.store import Access, named_store, opened
 from memoranda.cli.waiting import wait_for_work
@@ -62,7 +62,7 @@ def ingest_command(
         print_json(report.as_json())
     else:
         _show_ingest(file, name, report)
-    if report.failures:
+    if report.failures or report.put_off:
         raise typer.Exit(KEPT)
 
 
@@ -97,7 +97,8 @@ def _show_ingest(file: str, store: str, report: IngestReport) -> None:
     say(f"learned: {amounts(report.learned) or 'nothing new'}{replaced}")
     if report.failures:
         list_failures(report.failures)
-    else:
+    show_put_off(report.put_off)
+    if not report.failures and not report.put_off:
         say("failed: nothing")
 
 
@@ -120,17 +121,17 @@ def promote_command(
     with opened(named_store(ctx, store), Access(worker=not no_wait, config=config)) as memory:
         since = now()
         promoted = memory.bind(memoranda.MemoryRequestContext(user_id=user)).promote(session)
-        if not no_wait:
-            wait_for_work(memory, timeout)
+        put_off = {} if no_wait else wait_for_work(memory, timeout)
         failures = list(failures_since(memory, since))
     if as_json:
-        print_json({"promoted": promoted, "waited": not no_wait, "failures": failures})
+        print_json({"promoted": promoted, "waited": not no_wait, "failures": failures, "put_off": put_off})
     else:
         turns = sum(result.promoted_count for result in promoted)
         say(f"promoted: {counted(turns, 'turn')} of {counted(len(promoted), 'session')}")
         if failures:
             list_failures(failures)
-    if failures:
+        show_put_off(put_off)
+    if failures or put_off:
         raise typer.Exit(KEPT)
 
 

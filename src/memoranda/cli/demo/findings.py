@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from time import monotonic
@@ -14,23 +13,26 @@ from memoranda.cli.options import SOURCES
 from memoranda.cli.reading import Question, ask, context_text
 
 _PAGE: Final = 500
-_TOKENS: Final = 500
+_TOKENS: Final = 800
 KINDS: Final = ("semantic", "episodic", "procedural", "taxonomic")
 
 
 @dataclass(frozen=True, slots=True)
 class Quiz:
-    """A question that the conversation answers, and the words that its context must have for it."""
+    """A question that the conversation answers, where to look, and the words that its context must have for it."""
 
     user_id: str
     text: str
+    sources: tuple[str, ...]
     expected: tuple[str, ...]
 
 
 QUIZZES: Final = (
-    Quiz("nora", "Where does Nora live now, and who does she work for?", ("Porto", "Tideline")),
-    Quiz("nora", "How do we deploy the pricing service?", ("smoke tests", "canary", "releases channel")),
-    Quiz("jonas", "Worauf muss ich achten, wenn ich für Jonas backe?", ("Haselnüsse",)),
+    Quiz("nora", "Where does Nora live, and who does she work for?", ("semantic", "episodic"), ("Porto", "Tideline")),
+    Quiz(
+        "nora", "How do we deploy the pricing service?", ("procedural", "taxonomic", "stm"), ("smoke tests", "canary")
+    ),
+    Quiz("jonas", "Wogegen bin ich allergisch?", ("semantic", "stm"), ("Haselnüsse",)),
 )
 
 
@@ -65,12 +67,22 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """Everything that each user has, asked for by the other; `found_by_owner` shows that the questions are good."""
+    """Everything that each user has, asked for by every user; `found_by_owner` shows that the questions are good."""
 
-    asked: int = 0
-    found_by_owner: int = 0
-    leaks: tuple[Leak, ...] = ()
-    example: str = ""
+    asked: int
+    found_by_owner: int
+    leaks: tuple[Leak, ...]
+    example: Stranger
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """A quiz put by a user whom it does not concern: what was found, and the words of the answer among it."""
+
+    quiz: Quiz
+    reader: str
+    pieces: int
+    revealed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +120,7 @@ class Findings:
             "recorded": self.report.recorded,
             "repeated": self.report.repeated,
             "failures": self.report.failures,
+            "put_off": self.report.put_off,
             "learned": {kind: [entry.content for entry in self.of_kind(kind)] for kind in KINDS},
             "changed": [list(states) for states in self.histories],
             "questions": [asdict(answer) for answer in self.answers],
@@ -129,7 +142,7 @@ def look(memory: memoranda.Memory, report: IngestReport, extent: Extent, started
         memories=memories,
         histories=tuple(_histories(memory, memories)),
         answers=tuple(_answer(memory, quiz, turns) for quiz in QUIZZES),
-        privacy=_privacy(memory, users, [*turns.values()], memories),
+        privacy=_privacy(memory, users, [entry for entry in memories if entry.status == "current"]),
         seconds=monotonic() - started,
     )
     return _checked(found, len(turns))
@@ -156,7 +169,7 @@ def _histories(
 
 
 def _answer(memory: memoranda.Memory, quiz: Quiz, turns: dict[str, memoranda.TurnEntry]) -> Answer:
-    asked = Question(query=quiz.text, sources=SOURCES, user_id=quiz.user_id, max_tokens=_TOKENS, format="jinja2")
+    asked = Question(query=quiz.text, sources=quiz.sources, user_id=quiz.user_id, max_tokens=_TOKENS, format="jinja2")
     response = ask(memory, asked)
     text = context_text(response)
     pieces = tuple(_piece(memory, chunk, turns) for chunk in response.selected_memories or ())
@@ -178,30 +191,41 @@ def turn_place(turn: memoranda.TurnEntry) -> str:
     return f"turn {turn.turn_seq} of {turn.user_id}'s session {turn.session_id}"
 
 
-def _privacy(
-    memory: memoranda.Memory,
-    users: Sequence[str],
-    turns: Sequence[memoranda.TurnEntry],
-    memories: Sequence[memoranda.MemoryEntry],
-) -> Privacy:
+def _privacy(memory: memoranda.Memory, users: Sequence[str], memories: Sequence[memoranda.MemoryEntry]) -> Privacy:
     """Ask for each memory in its own words, once as its owner and once as every other user."""
-    owners = {turn.id: turn.user_id for turn in turns} | {entry.id: entry.user_id for entry in memories}
-    own = Counter[str]()
+    found = 0
     leaks: list[Leak] = []
-    current = [entry for entry in memories if entry.status == "current"]
-    for entry in current:
+    for entry in memories:
         for reader in users:
-            question = Question(query=entry.content, sources=SOURCES, user_id=reader)
-            chunks = ask(memory, question).selected_memories or []
-            if reader == entry.user_id:
-                own["found"] += any(chunk.id == entry.id for chunk in chunks)
-            leaks += [
-                Leak(reader, str(owners.get(chunk.id)), chunk.content)
-                for chunk in chunks
-                if owners.get(chunk.id) != reader
-            ]
-    example = next((entry.content for entry in current if entry.user_id == users[0]), "")
-    return Privacy(len(current), own["found"], tuple(leaks), example)
+            response = ask(memory, Question(query=entry.content, sources=SOURCES, user_id=reader))
+            leaks += _leaks(reader, response)
+            found += reader == entry.user_id and entry.id in _ids(response)
+    quiz = QUIZZES[-1]
+    return Privacy(
+        len(memories), found, tuple(leaks), _stranger(memory, quiz, next(u for u in users if u != quiz.user_id))
+    )
+
+
+def _ids(response: memoranda.ContextResponse) -> set[str]:
+    """Return what was found; what only repeats another chunk was found, too."""
+    repeated = {str(item["id"]) for item in response.metadata.dropped or () if item["reason"] == "duplicate"}
+    return repeated | {chunk.id for chunk in response.selected_memories or ()}
+
+
+def _leaks(reader: str, response: memoranda.ContextResponse) -> Iterator[Leak]:
+    for chunk in response.selected_memories or ():
+        facts = chunk.metadata or {}
+        owner = facts.get("user_id")
+        if owner not in (None, reader) and facts.get("visibility", "private") == "private":
+            yield Leak(reader, str(owner), chunk.content)
+
+
+def _stranger(memory: memoranda.Memory, quiz: Quiz, reader: str) -> Stranger:
+    response = ask(memory, Question(query=quiz.text, sources=SOURCES, user_id=reader))
+    text = context_text(response)
+    return Stranger(
+        quiz, reader, len(response.selected_memories or ()), tuple(word for word in quiz.expected if word in text)
+    )
 
 
 def _checked(found: Findings, turns: int) -> Findings:
@@ -210,12 +234,15 @@ def _checked(found: Findings, turns: int) -> Findings:
     learners = {entry.user_id for entry in found.memories}
     checks = (
         Check("every turn of the conversation can be read back", turns >= found.report.turns),
-        Check("no background work failed", not found.report.failures),
+        Check("no background work failed", not found.report.failures and not found.report.put_off),
         Check("something was learned of every kind", all(found.of_kind(kind) for kind in KINDS)),
         Check("something was learned from every user", {user for user, _ in found.places} <= learners),
         Check("a fact that changed is kept with the time in which it held", bool(closed)),
         Check("every question's context holds its answer", not any(answer.missing for answer in found.answers)),
         Check("what a user knows is found by that user", found.privacy.found_by_owner == found.privacy.asked > 0),
-        Check("nothing of one user reaches the other", not found.privacy.leaks),
+        Check(
+            "nothing of one user reaches the other",
+            not found.privacy.leaks and not found.privacy.example.revealed and found.privacy.example.pieces > 0,
+        ),
     )
     return Findings(**{name: getattr(found, name) for name in found.__slots__ if name != "checks"}, checks=checks)

@@ -62,7 +62,8 @@ def _learned(console: Console, findings: Findings) -> None:
                 cell(f"{entry.event_time:%Y-%m-%d}", "dim"),
                 cell(entry.content),
             )
-        console.print(Padding(made, (0, 0, 1, 0)))
+        console.print(made)
+        console.print()
 
 
 def _changed(console: Console, findings: Findings) -> None:
@@ -79,7 +80,9 @@ def _changed(console: Console, findings: Findings) -> None:
 def _answered(console: Console, number: int, answer: Answer) -> None:
     _heading(console, f"Question {number}, asked by {answer.quiz.user_id}: {answer.quiz.text}")
     _line(console, f"The context, {answer.tokens} tokens:", "dim")
-    console.print(Padding(Text(plain(answer.context)), (0, 0, 1, 2)))
+    console.print(Padding(Text(plain(answer.context)), (0, 0, 1, 2), expand=False))
+    if not answer.pieces:
+        return
     made = table("Where each piece came from", "source", "origin", "piece")
     for piece in answer.pieces:
         text = piece.content if len(piece.content) <= _WIDEST else piece.content[:_WIDEST] + "…"
@@ -95,7 +98,14 @@ def _private(console: Console, findings: Findings) -> None:
         f"Each of {privacy.asked} memories was asked for in its own words: its owner found {privacy.found_by_owner}, "
         f"other users found {len(privacy.leaks)}.",
     )
-    _line(console, f"For example: {privacy.example}", "dim")
+    example = privacy.example
+    words = ", ".join(example.quiz.expected)
+    seen = f"among them {', '.join(example.revealed)}" if example.revealed else f"none with {words!r}"
+    _line(
+        console,
+        f"“{example.quiz.text}” finds {words!r} for {example.quiz.user_id}. Asked by {example.reader}, it finds "
+        f"{counted(example.pieces, 'piece')} of {example.reader}'s own, {seen}.",
+    )
     for leak in privacy.leaks:
         _line(console, f"{leak.reader} saw what belongs to {leak.owner}: {leak.content}", "bold red")
 
