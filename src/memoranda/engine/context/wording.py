@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from memoranda.engine.indexing import taxonomic_text
 from memoranda.engine.records import EPISODIC, PROCEDURAL, TAXONOMIC, JsonValue, MemoryRecord, Profile
@@ -42,4 +42,5 @@ def _string(value: JsonValue) -> str:
 
 
 def _step(step: JsonValue) -> str:
-    return step if isinstance(step, str) else json.dumps(step, ensure_ascii=False, default=str)
+    said = step.get("text") if isinstance(step, Mapping) else step
+    return said if isinstance(said, str) else json.dumps(step, ensure_ascii=False, default=str)
