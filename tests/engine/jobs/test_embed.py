@@ -251,7 +251,8 @@ def test_vectors_of_a_caller_are_checked() -> None:
     service = EmbeddingService(ScriptedEmbedder(), count_words)
     given = service.given(3, [2.0] + [0.0] * 7)
     [piece] = given.pieces
-    assert (piece.data, piece.scale) == (bytes([127] + [0] * 7), pytest.approx(1 / 127))
+    assert piece.data == bytes([127] + [0] * 7)
+    assert piece.scale == pytest.approx(1 / 127)
     assert service.given_query([0.0, 3.0] + [0.0] * 6) == [0.0, 1.0] + [0.0] * 6
     for bad in ([1.0] * 9, [math.nan] * 8, [0.0] * 8, []):
         with pytest.raises(MemoryBadRequestError, match="embedding"):

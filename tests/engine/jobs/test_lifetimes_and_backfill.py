@@ -42,7 +42,17 @@ def test_expired_records_go_with_postings_and_counts_and_others_stay(world: Worl
     world.clock.advance(timedelta(days=2, hours=1))
     world.drain(promote=False)
     assert text_rows(world, "appl", STM) == (1, 1)
-    assert "expire" not in world.jobs()
+
+
+def test_expiry_job_stays_as_long_as_something_has_a_lifetime(world: World) -> None:
+    save(world, "apple", ttl_days=1)
+    save(world, "pear", ttl_days=2)
+    world.clock.advance(timedelta(days=1))
+    world.drain(promote=False)
+    assert ([record.content for record in world.memories()], world.jobs()) == (["pear"], {"expire": 1})
+    world.clock.advance(timedelta(days=1))
+    world.drain(promote=False)
+    assert (world.memories(), world.jobs()) == ([], {})
 
 
 def test_memory_goes_with_the_last_turn_it_was_extracted_from(world: World) -> None:
