@@ -67,6 +67,7 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
         self._wake = threading.Event()
+        self._starting = threading.Lock()
 
     @property
     def running(self) -> bool:
@@ -78,26 +79,34 @@ class Worker:
         self._reset()
 
     def start(self) -> None:
-        """Start the thread; a second call does nothing."""
+        """Start the thread; a call while it runs does nothing."""
+        self._reset_if_forked()
+        with self._starting:
+            if self.running:
+                return
+            self._stopping = threading.Event()
+            self._thread = threading.Thread(
+                target=self._loop, args=(self._stopping,), name="memoranda-worker", daemon=True
+            )
+            self._thread.start()
+
+    def _reset_if_forked(self) -> None:
         if self._pid != os.getpid():
             self._reset()
-        if self.running:
-            return
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._loop, args=(self._stopping,), name="memoranda-worker", daemon=True)
-        self._thread.start()
 
     def stop(self, timeout: float | None = 5.0) -> bool:
         """Ask the thread to end after its job; return whether it ended in time. What is left is durable."""
+        self._reset_if_forked()
         self._stopping.set()
         self._wake.set()
-        thread = self._thread if self._pid == os.getpid() else None
+        thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
         return not self.running
 
     def wake(self) -> None:
         """Look for due jobs now; called after each commit that enqueued one."""
+        self._reset_if_forked()
         self._wake.set()
 
     def run_once(self) -> bool:
