@@ -94,12 +94,9 @@ def test_an_exact_form_ranks_above_a_related_one_and_counts_less_than_a_stem() -
 
 def test_arrays_and_tuples_score_alike() -> None:
     rows = _matches([("tea", 1, 2, 10, 1), ("tea", 2, 1, 9, 0), ("milk", 2, 1, 9, 1)])
-    arrays = TextMatches(
-        rows.terms,
-        *(np.array(column) for column in (rows.keys, rows.frequencies, rows.lengths, rows.candidates)),
-        10,
-        100,
-    )
+    columns = (np.array(column) for column in (rows.keys, rows.frequencies, rows.lengths, rows.candidates))
+    keys, frequencies, lengths, candidates = columns
+    arrays = TextMatches(rows.terms, keys, frequencies, lengths, candidates, 10, 100)  # type: ignore[arg-type]
     assert score_text(arrays, ["tea"]).best(5) == score_text(rows, ["tea"]).best(5)
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from memoranda.engine.context.escape import for_chat
 from memoranda.engine.records import JsonObject, Turn
+from memoranda.engine.retrieval.companions import called_ids, exchange_of
 
 ChatCall: TypeAlias = dict[str, object]
 
@@ -31,11 +32,12 @@ def complete_exchange(call: Turn, turns: Sequence[Turn]) -> tuple[Turn, ...] | N
     calls = chat_calls(call)
     if calls is None or call.role != "assistant":
         return None
-    ids = [item["id"] for item in calls]
-    results = {turn.tool_call_id: turn for turn in turns if turn.role == "tool" and turn.turn_seq > call.turn_seq}
-    if len(set(ids)) != len(ids) or not all(call_id in results for call_id in ids):
+    results = [turn for turn in exchange_of(call, turns)[1:] if turn.role == "tool"]
+    by_call = {turn.tool_call_id: turn for turn in results}
+    ids = called_ids(call)
+    if len(by_call) != len(results) or sorted(ids) != sorted(filter(None, by_call)):
         return None
-    return tuple(results[str(call_id)] for call_id in ids)
+    return tuple(by_call[call_id] for call_id in ids)
 
 
 def _chat_call(call: JsonObject) -> ChatCall | None:
