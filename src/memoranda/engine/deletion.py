@@ -75,9 +75,11 @@ class DeletionService:
         now = self._clock.now()
         tombstone = Tombstone(new_id(), user_id, tx.projects.last_key(), now, session_id=session_id)
         work = PurgeWork.of(tombstone)
+        counts = DeletionCounts(jobs=tx.jobs.remove(work.scope), failures=tx.failures.remove(work.scope))
+        if session_id is not None:
+            counts += self._purger.remove_derived(tx, work)
         tx.projects.add_tombstone(tombstone)
         tx.turns.release_keys(work.scope)
-        counts = DeletionCounts(jobs=tx.jobs.remove(work.scope), failures=tx.failures.remove(work.scope))
         purge = _Purge(work, self._job(work))
         tx.jobs.enqueue(purge.job)
         while True:

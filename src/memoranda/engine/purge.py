@@ -96,6 +96,16 @@ class Purger:
         counts = DeletionCounts(snapshots=tx.snapshots.delete(gone))
         return counts + self._writer.delete(tx, tx.sources.remove_snapshots(gone))
 
+    def remove_derived(self, tx: Transaction, work: PurgeWork) -> DeletionCounts:
+        """Remove what came from a session alone: memories that name no session, and snapshots. Its turns are left."""
+        counts, place = DeletionCounts(), None
+        while turns := tx.turns.page(work.scope, place, self.batch, _BEFORE_ANY):
+            counts += self._writer.delete(tx, tx.sources.remove_turns([turn.id for turn in turns]))
+            place = (turns[-1].user_id, turns[-1].session_id, turns[-1].turn_seq)
+        snapshots = [found.id for found in tx.snapshots.of_session(work.user_id, work.session_id or "")]
+        counts += DeletionCounts(snapshots=tx.snapshots.delete(snapshots))
+        return counts + self._writer.delete(tx, tx.sources.remove_snapshots(snapshots))
+
     def _hidden_turns(self, tx: Transaction, work: PurgeWork) -> list[Turn]:
         place: tuple[str, str, int] | None = None
         while turns := tx.turns.page(work.scope, place, self.batch, _BEFORE_ANY):

@@ -12,7 +12,7 @@ from memoranda.engine.jobs.worker import Handlers, Worker
 from memoranda.engine.links import LinkDraft
 from memoranda.engine.memory_reads import MemoryListing
 from memoranda.engine.purge import PurgeHandler, Purger
-from memoranda.engine.records import IndexState, JobKind, Tombstone
+from memoranda.engine.records import IndexState, JobKind
 from memoranda.engine.scope import Scope
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryNotFoundError
 from memoranda.stores.sqlite import SqliteStore
@@ -174,6 +174,13 @@ class DyingStore:
         return self._store.write(project_id)
 
 
+def dying(world: MemoryWorld, *, batch: int) -> DeletionService:
+    """Return a service that dies after its first transaction, which removes one batch."""
+    store = DyingStore(world.background.store)
+    purger = Purger(world.background.writer, batch=batch)
+    return DeletionService(store, PROJECT, purger=purger, clock=world.clock)  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def interrupted(world: MemoryWorld) -> MemoryWorld:
     """A deletion of a user that died after its first batch of two turns."""
@@ -181,15 +188,8 @@ def interrupted(world: MemoryWorld) -> MemoryWorld:
     world.fact("lives in Rome", "home")
     world.profiles.put("user", "ann", "likes tea")
     world.background.say("keyed", session="s2", idempotency_key="k")
-    dying = world.deletion_in_batches(2)
-    service = DeletionService(
-        DyingStore(world.background.store),  # type: ignore[arg-type]
-        PROJECT,
-        purger=dying._purger,
-        clock=world.clock,
-    )
     with pytest.raises(Interrupted):
-        service.delete_user("ann")
+        dying(world, batch=2).delete_user("ann")
     assert len(world.rows("turns")["turns"]) == 4
     return world
 
@@ -255,12 +255,20 @@ def test_the_text_index_counts_are_zero_after_everything_is_deleted(world: Memor
     assert set(counts) == {(0, 0)}
 
 
-def test_a_tombstone_of_a_session_hides_its_extracted_memories_alone(world: MemoryWorld) -> None:
-    kept = world.fact("by hand", session_id="s2").record
-    with world.background.write() as tx:
-        tx.projects.add_tombstone(Tombstone("t", "ann", tx.projects.last_key(), world.clock.now(), session_id="s1"))
+def test_a_session_deletion_that_was_cut_short_has_removed_what_was_derived_and_nothing_else(
+    world: MemoryWorld,
+) -> None:
+    learn(world, *(f"fact {number} of tea" for number in range(5)))
+    kept = world.fact("by hand", "label", session_id="s1").record
+    with pytest.raises(Interrupted):
+        dying(world, batch=2).delete_session("s1")
     assert world.texts() == ["by hand"]
-    assert world.memories.get(kept.id) is not None
+    assert world.found("tea", source="stm") == set()
+    assert world.rows("snapshots") == {"snapshots": []}
+    assert world.fact("by hand", "label", session_id="s1").record.id == kept.id
+    finish_purges(world)
+    assert world.texts() == ["by hand"]
+    assert world.rows("turns", "sessions", "tombstones") == {"turns": [], "sessions": [], "tombstones": []}
 
 
 def test_an_episode_of_a_user_and_its_tags_are_removed_from_the_filter_values(world: MemoryWorld) -> None:
