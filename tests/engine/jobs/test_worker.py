@@ -233,3 +233,24 @@ def test_forked_child_starts_a_worker_of_its_own(world: World) -> None:
 def test_ids_sort_in_the_order_they_were_made() -> None:
     ids = [new_id() for _ in range(1000)]
     assert ids == sorted(set(ids))
+
+
+def test_workers_on_one_queue_run_every_job_once_and_lanes_in_order(world: World) -> None:
+    handler = Recording()
+    stores = [SqliteStore.open(world.path) for _ in range(3)]
+    workers = [
+        Worker(store, PROJECT, world.clock, Handlers({JobKind.PURGE: handler}), WorkerSettings(poll_seconds=0.01))
+        for store in stores
+    ]
+    for number in range(20):
+        put(world, f"lane-{number:02}", lane="lane")
+        put(world, f"free-{number:02}")
+    for worker in workers:
+        worker.start()
+    wait_for(lambda: world.background.status().jobs == ())
+    for worker, store in zip(workers, stores, strict=True):
+        worker.stop()
+        store.close()
+    lane = [name for name in handler.ran if name.startswith("lane")]
+    assert lane == sorted(lane)
+    assert sorted(handler.ran) == sorted(f"{kind}-{number:02}" for kind in ("lane", "free") for number in range(20))
