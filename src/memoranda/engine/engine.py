@@ -46,7 +46,7 @@ class MemoryEngine:
         self.store = store
         self.project_id = check_project_id(project_id)
         self.clock = providers.clock
-        self._runs_worker = worker
+        self._closed = False
         self.analyser = Analyser(self._configured(config).analyser.language)
         opened = open_project(
             store,
@@ -111,7 +111,7 @@ class MemoryEngine:
 
     def _ensure_worker(self) -> None:
         """Have a worker in this process; a forked child starts its own with its first write."""
-        if not self.background.worker.running:
+        if not self._closed and not self.background.worker.running:
             self.background.worker.start()
 
     def custom_type(self, name: str) -> CustomType:
@@ -140,5 +140,6 @@ class MemoryEngine:
 
     def close(self) -> None:
         """Stop the worker after its present job and close the store; what is queued is durable and goes on later."""
+        self._closed = True
         self.background.worker.stop()
         self.store.close()
