@@ -280,3 +280,23 @@ def test_an_episode_of_a_user_and_its_tags_are_removed_from_the_filter_values(wo
         assert tx.search.documents([record.key])[0].state is IndexState.CURRENT
     world.memories.delete(record.id)
     assert world.leftovers() == {}
+
+
+def test_the_same_key_of_another_user_is_byte_for_byte_untouched(world: MemoryWorld) -> None:
+    def put(user: str) -> str:
+        body = {"tags": {"status": "open"}}
+        return world.memories.save(
+            MemoryDraft("ticket", "a doc", user, domain="docs", name="doc-1", body=body, upsert=True)
+        ).record.id
+
+    mine, theirs = put("a"), put("b")
+    assert mine != theirs
+    tables = ("memories", "documents", "postings", "record_values", "partition_counts")
+    put("b")
+    with world.background.read() as tx:
+        kept = tx.memories.get([theirs])[0].key
+    before = {name: [row for row in rows if "b" in row or kept in row] for name, rows in world.rows(*tables).items()}
+    world.memories.delete(mine)
+    after = {name: [row for row in rows if "b" in row or kept in row] for name, rows in world.rows(*tables).items()}
+    assert after == before
+    assert all(before.values())
