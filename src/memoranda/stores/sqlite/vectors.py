@@ -23,7 +23,7 @@ from memoranda.stores.sql.statement import Executor, Statement
 CACHE_BYTES = 256 * 1024 * 1024
 """Cached matrices of all scopes together; least recently used ones go first."""
 
-CACHE_FROM = 2_000
+CACHE_FROM = 200
 """Smaller scopes are read from their rows, which is as fast."""
 
 _RESCORED = 8
@@ -160,14 +160,15 @@ def _best(matrix: Matrix, rows: Ints | None, wanted: Floats, limit: int) -> list
     """Return the best records: a SIMD pass over the signed bytes, then exact scores of the best of them."""
     chosen = np.arange(len(matrix.keys)) if rows is None else rows
     pool = limit * _RESCORED
-    if len(chosen) > max(pool, CACHE_FROM):
+    if len(chosen) > pool:
         chosen = _rough(matrix, chosen, wanted, pool)
-    scores = (matrix.bytes[chosen].astype(np.float32) @ wanted) * matrix.scales[chosen]
+    # Not a matrix product: BLAS would wake its threads, which costs more than the sums of so few rows.
+    scores = np.einsum("ij,j->i", matrix.bytes[chosen].astype(np.float32), wanted) * matrix.scales[chosen]
     keys = matrix.keys[chosen]
     order = np.lexsort((keys, -scores))
     _, first = np.unique(keys[order], return_index=True)  # the best piece of each record
     best = order[np.sort(first)][:limit]
-    return [ScoredKey(int(key), float(score)) for key, score in zip(keys[best], scores[best], strict=True)]
+    return [ScoredKey(key, score) for key, score in zip(keys[best].tolist(), scores[best].tolist(), strict=True)]
 
 
 def _rough(matrix: Matrix, chosen: Ints, wanted: Floats, pool: int) -> Ints:
