@@ -264,7 +264,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """Hides every record of its user (and session or snapshot, where given) whose key is at most ``upto_key``."""
+    """Hides every record of its user, or the turns of its session where given, whose key is at most ``upto_key``."""
 
     id: str
     user_id: str

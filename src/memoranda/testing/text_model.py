@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memoranda.engine.ports import LegQuery, TextMatches
-from memoranda.engine.records import IndexEntry, Tombstone
+from memoranda.engine.records import STM, IndexEntry, Tombstone
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class TextModel:
         return any(
             tombstone.user_id == entry.user_id
             and entry.key <= tombstone.upto_key
-            and tombstone.session_id in (None, entry.session_id)
+            and (tombstone.session_id is None or (entry.source, entry.session_id) == (STM, tombstone.session_id))
             and tombstone.snapshot_id is None
             for tombstone in self.tombstones
         )

@@ -263,6 +263,7 @@ def test_a_session_deletion_that_was_cut_short_has_removed_what_was_derived_and_
     with pytest.raises(Interrupted):
         dying(world, batch=2).delete_session("s1")
     assert world.texts() == ["by hand"]
+    assert world.found("hand") == {kept.key}
     assert world.found("tea", source="stm") == set()
     assert world.rows("snapshots") == {"snapshots": []}
     assert world.fact("by hand", "label", session_id="s1").record.id == kept.id

@@ -100,8 +100,7 @@ def _domains(scope: Scope, hides: bool) -> Statement:
 
 
 def _visible(query: Select[tuple[object, ...]], *, hides: bool) -> Select[tuple[object, ...]]:
-    # What was extracted from a session goes with the first step of its deletion, and what was written directly stays.
-    return query.where(not_hidden(memories, of_sessions=False)) if hides else query
+    return query.where(not_hidden(memories)) if hides else query
 
 
 def _in_scope(scope: Scope) -> Iterator[ColumnElement[bool]]:

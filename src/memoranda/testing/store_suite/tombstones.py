@@ -25,7 +25,7 @@ CURRENT = (IndexState.CURRENT,)
 
 
 class TombstoneRules(StoreRules):
-    """``ProjectRows.add_tombstone`` and what every other read makes of it."""
+    """``ProjectRows.add_tombstone`` and what every other read makes of it; a session's hides its turns alone."""
 
     @pytest.fixture
     def model(self, store: Store, scribe: Scribe) -> TextModel:
