@@ -26,12 +26,13 @@ CACHE_BYTES = 256 * 1024 * 1024
 CACHE_FROM = 200
 """Smaller scopes are read from their rows, which is as fast."""
 
-_RESCORED = 8
-"""How many times the wanted number of records is scored again exactly after the SIMD pass."""
+_BASE = 128
+"""What one byte of a query's component counts for in the next (``_scores``)."""
 
 _EMPTY = Narrowing()
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
+Doubles: TypeAlias = NDArray[np.float64]
 CacheKey: TypeAlias = tuple[object, ...]
 
 
@@ -111,8 +112,7 @@ class SqliteVectorScan:
         norm = float(np.linalg.norm(wanted))
         if norm == 0.0:
             return []
-        rows = _live_rows(matrix, to_micros(query.now))
-        return _best(matrix, rows, wanted / np.float32(norm), limit)
+        return _best(matrix, wanted / np.float32(norm), limit, to_micros(query.now))
 
     def _matrix(self, sql: Executor, query: LegQuery, model: str, dimension: int) -> Matrix | None:
         shape = shape_of(query, hides=sql.hides)
@@ -150,31 +150,37 @@ def _read(
     )
 
 
-def _live_rows(matrix: Matrix, now: int) -> Ints | None:
-    """Return the rows that have not expired, None where all are live (a cached matrix outlives some of its rows)."""
-    live = matrix.expires_at > now
-    return None if live.all() else np.flatnonzero(live)
+def _best(matrix: Matrix, wanted: Floats, limit: int, now: int) -> list[ScoredKey]:
+    """Return the best live records, each by its best piece."""
+    keys, scores = matrix.keys, _scores(matrix, wanted)
+    live = matrix.expires_at > now  # a cached matrix outlives some of its rows
+    if not live.all():
+        keys, scores = keys[live], scores[live]
+    if not len(keys):
+        return []
+    # Rows come in the order of the table's key, in which the pieces of a record stand together.
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
+    keys, scores = keys[starts], np.maximum.reduceat(scores, starts)
+    if len(scores) > limit:
+        # Everything at or above the last place's score, so that ties are settled by key.
+        chosen = scores >= np.partition(scores, -limit)[-limit]
+        keys, scores = keys[chosen], scores[chosen]
+    order = np.lexsort((keys, -scores))[:limit]
+    return [ScoredKey(key, score) for key, score in zip(keys[order].tolist(), scores[order].tolist(), strict=True)]
 
 
-def _best(matrix: Matrix, rows: Ints | None, wanted: Floats, limit: int) -> list[ScoredKey]:
-    """Return the best records: a SIMD pass over the signed bytes, then exact scores of the best of them."""
-    chosen = np.arange(len(matrix.keys)) if rows is None else rows
-    pool = limit * _RESCORED
-    if len(chosen) > pool:
-        chosen = _rough(matrix, chosen, wanted, pool)
-    # Not a matrix product: BLAS would wake its threads, which costs more than the sums of so few rows.
-    scores = np.einsum("ij,j->i", matrix.bytes[chosen].astype(np.float32), wanted) * matrix.scales[chosen]
-    keys = matrix.keys[chosen]
-    order = np.lexsort((keys, -scores))
-    _, first = np.unique(keys[order], return_index=True)  # the best piece of each record
-    best = order[np.sort(first)][:limit]
-    return [ScoredKey(key, score) for key, score in zip(keys[best].tolist(), scores[best].tolist(), strict=True)]
+def _scores(matrix: Matrix, wanted: Floats) -> Doubles:
+    """Return the cosine of every row with a query of length 1.
 
-
-def _rough(matrix: Matrix, chosen: Ints, wanted: Floats, pool: int) -> Ints:
-    """Return the rows nearest to the query by cosine of signed bytes."""
-    query = np.round(wanted * (127.0 / float(np.abs(wanted).max()))).astype(np.int8)
-    candidates = matrix.bytes if len(chosen) == len(matrix.keys) else matrix.bytes[chosen]
-    distances = np.asarray(simsimd.cdist(query.reshape(1, -1), candidates, "cosine"), dtype=np.float32).ravel()
-    nearest: Ints = np.sort(chosen[np.argpartition(distances, pool)[:pool]])
-    return nearest
+    The query is split into three signed bytes, so that integer SIMD adds up each part exactly and all that is lost is
+    the rounding of the query to 22 bits. A matrix product in floats would wake the threads of BLAS: far slower here.
+    """
+    unit = float(np.abs(wanted).max()) / (127 * _BASE**2)
+    rest = np.rint(wanted.astype(np.float64) / unit)
+    upper = np.rint(rest / _BASE**2)
+    rest -= upper * _BASE**2
+    middle = np.rint(rest / _BASE)
+    digits = np.stack([upper, middle, rest - middle * _BASE]).astype(np.int8)
+    dots = np.asarray(simsimd.cdist(digits, matrix.bytes, "dot"), dtype=np.float64)
+    scores: Doubles = ((dots[0] * _BASE + dots[1]) * _BASE + dots[2]) * (matrix.scales * unit)
+    return scores
