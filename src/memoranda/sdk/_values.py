@@ -58,14 +58,14 @@ def parse_vector(value: Sequence[float], name: str) -> list[float]:
     if isinstance(value, str | bytes):
         raise ValueError(f"{name} must be a sequence of numbers, got {type(value).__name__}")
     try:
-        vector = [float(number) for number in value]
+        vector = list(map(float, value))
     except TypeError as error:
         raise ValueError(f"{name} must be a sequence of numbers, got {type(value).__name__}") from error
     if not vector:
         raise ValueError(f"{name} must not be empty; leave it out to let the engine embed the text")
-    for position, number in enumerate(vector):
-        if not math.isfinite(number):
-            raise ValueError(f"{name}[{position}] must be a finite number, got {number!r}")
+    if not all(map(math.isfinite, vector)):
+        position, number = next((place, number) for place, number in enumerate(vector) if not math.isfinite(number))
+        raise ValueError(f"{name}[{position}] must be a finite number, got {number!r}")
     return vector
 
 

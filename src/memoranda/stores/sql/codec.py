@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_decode = json.JSONDecoder().raw_decode
 
 
 def to_micros(moment: datetime) -> int:
@@ -20,7 +21,7 @@ def optional_micros(moment: datetime | None) -> int | None:
 
 
 def from_micros(value: int) -> datetime:
-    return EPOCH + timedelta(microseconds=value)
+    return EPOCH + timedelta(0, 0, value)
 
 
 def optional_time(value: int | None) -> datetime | None:
@@ -37,10 +38,10 @@ def optional_json(value: Mapping[str, object] | Sequence[object] | None) -> str 
 
 
 def object_from(text: str | None) -> dict[str, object] | None:
-    """Decode a JSON object column."""
-    if text is None:
-        return None
-    value = json.loads(text)
+    """Decode a JSON object column; an empty one, which most are, without the decoder."""
+    if text is None or text == "{}":
+        return None if text is None else {}
+    value, _ = _decode(text)
     if not isinstance(value, dict):
         raise TypeError(f"a JSON object was stored as {type(value).__name__}")
     return value
