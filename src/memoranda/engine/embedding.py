@@ -94,7 +94,8 @@ class EmbeddingService:
 
     def given_query(self, vector: Sequence[float]) -> list[float]:
         """Return a caller's own query vector, checked and normalised."""
-        return [float(value) for value in self._checked(vector)]
+        checked: list[float] = self._checked(vector).tolist()
+        return checked
 
     def _checked(self, vector: Sequence[float]) -> _Floats:
         normalised = _normalised(vector, self._required().dimension)

@@ -46,6 +46,8 @@ MEMORY_FIELDS = (
 )
 """The columns of a memory in the order that ``memory_from`` reads them."""
 
+_STATUSES = {status.value: status for status in MemoryStatus}
+
 HISTORY_FIELDS = ("memory_id", "version", "state", "valid_from", "valid_to", "recorded_at")
 
 
@@ -105,7 +107,7 @@ def memory_from(row: Row) -> MemoryRecord:
         agent_id=row[15],
         session_id=row[16],
         metadata=object_from(row[17]),
-        status=MemoryStatus(row[18]),
+        status=_STATUSES[row[18]],
         version=row[19],
         occurrences=row[20],
         valid_to=optional_time(row[21]),
