@@ -76,10 +76,11 @@ class AnalysedText:
 
 
 class _Word(NamedTuple):
-    """One word's share: terms to index, terms to ask for, and how many words it counts as."""
+    """One word's share: terms to index, terms to ask for, those of them that are stems, and how many words it is."""
 
     terms: tuple[str, ...]
     query: tuple[str, ...]
+    stems: tuple[str, ...]
     length: int
 
 
@@ -125,6 +126,13 @@ class Analyser:
             found.update(entry.query)
         return tuple(sorted(found))
 
+    def content_words(self, text: str) -> frozenset[str]:
+        """The stems of a text that are not stop words: its query terms but for the exact forms."""
+        found: set[str] = set()
+        for entry in self._entries(text):
+            found.update(entry.stems)
+        return frozenset(found)
+
     def _entries(self, text: str) -> list[_Word]:
         known, learn = self._words, self._learn
         if text.isascii():  # The common case of the hot path.
@@ -158,7 +166,8 @@ class Analyser:
             # "to-do" is worth asking for whole; an elision of two stop words ("c'est") is not.
             if query or _JOINERS.search(word):
                 query.append(whole)
-        return _Word(tuple(terms), tuple(query), len(parts))
+        stems = tuple(term for term in query if term[0] != EXACT_MARK)
+        return _Word(tuple(terms), tuple(query), stems, len(parts))
 
     def _forms(self, part: str, exact: str) -> tuple[str, ...]:
         """The folded stem of a part, and its exact form where that differs."""
@@ -219,9 +228,10 @@ def _apostrophe_parts(piece: str) -> Iterator[tuple[str, str]]:
 def _segmentless_run(run: str) -> _Word:
     """Characters and neighbouring pairs; a query asks for pairs where there are any."""
     if len(run) == 1:
-        return _Word((run,), () if run in STOP_CHARACTERS else (run,), 1)
+        query = () if run in STOP_CHARACTERS else (run,)
+        return _Word((run,), query, query, 1)
     pairs = tuple(map(str.__add__, run, run[1:]))
-    return _Word((*run, *pairs), pairs, len(run))
+    return _Word((*run, *pairs), pairs, pairs, len(run))
 
 
 def _bounded(term: str) -> str:

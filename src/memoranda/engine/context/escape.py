@@ -17,6 +17,8 @@ _CHAT_TOKENS: Final = re.compile(r"<(?=\||<SYS>>|</SYS>>|/?s>)|\[(?=/?INST\])", 
 _ENTITY: Final = re.compile(r"&(?=#?\w+;)")
 _BLOCK_START: Final = re.compile(r"^(\s*)([#>\-+*=_|~`]|\d+(?=[.)]))", re.MULTILINE)
 _FENCE: Final = re.compile(r"`{3,}|~{3,}")
+# One line of words and sentence punctuation that does not start as a list: most text, and nothing to escape in it.
+_PLAIN: Final = re.compile(r"(?!\d+[.)])[^\W_][\w ,.;:?!'\"%/()-]*")
 
 
 def clean(text: str) -> str:
@@ -41,6 +43,8 @@ def for_xml_attribute(text: str) -> str:
 
 def for_markdown(text: str) -> str:
     """Escape for a Markdown list item: no line of it opens a block, a tag or a fence."""
+    if _PLAIN.fullmatch(text):
+        return text.rstrip()
     plain = _ENTITY.sub("&amp;", clean(text)).replace("<", "&lt;")
     safe = _CHAT_TOKENS.sub(_entity, plain)
     safe = _BLOCK_START.sub(_escaped_start, safe)

@@ -70,7 +70,7 @@ class _Comparison:
     def _covering(self, statements: Sequence[Statement], position: int) -> int:
         """The position above that says all of this; else its own, and it is kept for those below."""
         statement = statements[position]
-        words = content_words(self.analyser, statement.text)
+        words = self.analyser.content_words(statement.text)
         if len(words) < self.settings.minimum:
             return position  # Too short to be judged by anything but equality.
         for size in range(len(words), int(len(words) / self.settings.coverage) + 1):
@@ -89,11 +89,6 @@ class _Comparison:
         return [
             term for word in _WORD.findall(text) for term in self.analyser.query_terms(word) if term[0] != EXACT_MARK
         ]
-
-
-def content_words(analyser: Analyser, text: str) -> frozenset[str]:
-    """Return the stems of a text that are not stop words."""
-    return frozenset([term for term in analyser.query_terms(text) if term[0] != EXACT_MARK])
 
 
 def plain_words(text: str) -> tuple[str, ...]:
