@@ -81,3 +81,15 @@ ADA: Sequence[dict[str, object]] = (
     turn("I am allergic to walnuts.", timestamp="2026-01-05T10:01:00+00:00"),
     turn("I live in Vienna now.", timestamp="2026-03-05T10:00:00+00:00"),
 )
+
+
+@pytest.fixture(scope="session")
+def ada_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one distilled conversation; tests only read it."""
+    folder = tmp_path_factory.mktemp("ada")
+    path = folder / "ada.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in ADA), encoding="utf-8")
+    store = folder / "memory.db"
+    result = CliRunner().invoke(app, ["ingest", str(path), "--user", "ada", "--store", str(store)])
+    assert result.exit_code == 0, result.stderr
+    return store

@@ -66,7 +66,8 @@ class CommandLine(TyperGroup):
             return USAGE
         except typer.Abort:
             return INTERRUPTED
-        except BrokenPipeError:
+        except (BrokenPipeError, SystemExit):
+            # Typer and Rich exit on their own for one reason only: nobody reads what they print.
             give_up_stdout()
             return UNREAD
         return result if isinstance(result, int) else 0

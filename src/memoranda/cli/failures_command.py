@@ -33,6 +33,7 @@ def failures(ctx: typer.Context, store: StoreOption = None) -> None:
 @failures_app.command("list")
 def list_command(
     ctx: typer.Context,
+    *,
     failure_class: ClassOption = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="The most to print.")] = 50,
     as_json: JsonOption = False,
@@ -50,6 +51,7 @@ def list_command(
 @failures_app.command("show")
 def show_command(
     ctx: typer.Context,
+    *,
     failure_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a failure.", show_default=False)],
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -68,6 +70,7 @@ def show_command(
 @failures_app.command("retry")
 def retry_command(
     ctx: typer.Context,
+    *,
     ids: IdsArgument = None,
     failure_class: ClassOption = None,
     everything: AllOption = False,
@@ -98,6 +101,7 @@ def retry_command(
 @failures_app.command("discard")
 def discard_command(
     ctx: typer.Context,
+    *,
     ids: IdsArgument = None,
     failure_class: ClassOption = None,
     everything: AllOption = False,

@@ -99,14 +99,11 @@ def promote(memory: memoranda.Memory, extent: Extent) -> None:
 
 
 def failures_since(memory: memoranda.Memory, since: datetime) -> Iterator[memoranda.FailureEntry]:
-    """Yield the failures that were last seen since then, latest first."""
+    """Yield the failures that were last seen since then."""
     cursor: str | None = None
     while True:
         page = memory.list_failures(limit=_PAGE, cursor=cursor)
-        for failure in page.items:
-            if failure.last_seen < since:
-                return
-            yield failure
+        yield from (failure for failure in page.items if failure.last_seen >= since)
         cursor = page.next_cursor
         if cursor is None:
             return

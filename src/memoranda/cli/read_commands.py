@@ -31,6 +31,7 @@ _RESERVED_TOKENS = 500
 
 def search_command(
     ctx: typer.Context,
+    *,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in words.", show_default=False)],
     user: UserOption = None,
     session: SessionOption = None,
@@ -64,6 +65,7 @@ def search_command(
 
 def context_command(
     ctx: typer.Context,
+    *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What the context is for.", show_default=False)],
     user: UserOption = None,
     session: SessionOption = None,
@@ -111,6 +113,7 @@ def context_command(
 
 def history_command(
     ctx: typer.Context,
+    *,
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)],
     as_json: JsonOption = False,
     store: StoreOption = None,

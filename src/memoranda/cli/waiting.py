@@ -29,21 +29,16 @@ def wait_for_work(memory: memoranda.Memory, timeout: float | None = None) -> dic
             try:
                 memory.wait_until_idle(timeout=_step(deadline), promote=False)
             except TimeoutError as error:
-                left = open_jobs(memory.status())
+                left = sum(_unfinished(memory.status()).values())
                 if deadline is not None and monotonic() >= deadline:
                     raise _late(timeout, left) from error
                 most = max(most, left)
                 bar.set(most - left, most)
             else:
-                return _put_off(memory.status())
+                return _unfinished(memory.status())
 
 
-def open_jobs(status: memoranda.StatusReport) -> int:
-    """Return how many jobs are not finished."""
-    return sum(status.jobs.values())
-
-
-def _put_off(status: memoranda.StatusReport) -> dict[str, int]:
+def _unfinished(status: memoranda.StatusReport) -> dict[str, int]:
     left = {kind: sum(states.values()) for kind, states in status.queue.items() if kind in _AT_ONCE}
     return {kind: count for kind, count in sorted(left.items()) if count}
 

@@ -21,6 +21,7 @@ from memoranda.cli.waiting import wait_for_work
 
 def ingest_command(
     ctx: typer.Context,
+    *,
     file: Annotated[
         str,
         typer.Argument(metavar="FILE", help="Chat as JSON Lines or one JSON list; - is stdin.", show_default=False),
@@ -104,6 +105,7 @@ def _show_ingest(file: str, store: str, report: IngestReport) -> None:
 
 def promote_command(
     ctx: typer.Context,
+    *,
     session: Annotated[
         str | None,
         typer.Option("--session", metavar="ID", help="This session only; else all that wait.", show_default=False),

@@ -145,7 +145,7 @@ def look(memory: memoranda.Memory, report: IngestReport, extent: Extent, started
         privacy=_privacy(memory, users, [entry for entry in memories if entry.status == "current"]),
         seconds=monotonic() - started,
     )
-    return _checked(found, len(turns))
+    return checked(found, len(turns))
 
 
 def _turns_of(memory: memoranda.Memory, place: Place) -> Iterator[memoranda.TurnEntry]:
@@ -194,15 +194,15 @@ def turn_place(turn: memoranda.TurnEntry) -> str:
 def _privacy(memory: memoranda.Memory, users: Sequence[str], memories: Sequence[memoranda.MemoryEntry]) -> Privacy:
     """Ask for each memory in its own words, once as its owner and once as every other user."""
     found = 0
-    leaks: list[Leak] = []
+    leaked: list[Leak] = []
     for entry in memories:
         for reader in users:
             response = ask(memory, Question(query=entry.content, sources=SOURCES, user_id=reader))
-            leaks += _leaks(reader, response)
+            leaked += leaks(reader, response)
             found += reader == entry.user_id and entry.id in _ids(response)
     quiz = QUIZZES[-1]
     return Privacy(
-        len(memories), found, tuple(leaks), _stranger(memory, quiz, next(u for u in users if u != quiz.user_id))
+        len(memories), found, tuple(leaked), _stranger(memory, quiz, next(u for u in users if u != quiz.user_id))
     )
 
 
@@ -212,7 +212,8 @@ def _ids(response: memoranda.ContextResponse) -> set[str]:
     return repeated | {chunk.id for chunk in response.selected_memories or ()}
 
 
-def _leaks(reader: str, response: memoranda.ContextResponse) -> Iterator[Leak]:
+def leaks(reader: str, response: memoranda.ContextResponse) -> Iterator[Leak]:
+    """Yield what of a response is private to somebody else."""
     for chunk in response.selected_memories or ():
         facts = chunk.metadata or {}
         owner = facts.get("user_id")
@@ -228,7 +229,7 @@ def _stranger(memory: memoranda.Memory, quiz: Quiz, reader: str) -> Stranger:
     )
 
 
-def _checked(found: Findings, turns: int) -> Findings:
+def checked(found: Findings, turns: int) -> Findings:
     """Return the findings with every claim of the demonstration checked against them."""
     closed = [state for states in found.histories for state in states if state.valid_to is not None]
     learners = {entry.user_id for entry in found.memories}

@@ -28,7 +28,7 @@ def run_demo(store: str | None, *, as_json: bool) -> None:
     """Show the whole of it in `store`, or in a file that is gone afterwards; CommandError when a check fails."""
     with ExitStack() as stack:
         where = store or str(Path(stack.enter_context(TemporaryDirectory(prefix="memoranda-"))) / "memory.db")
-        findings = _run(stack.enter_context(_conversation()), where)
+        findings = _run(stack.enter_context(conversation()), where)
     if as_json:
         print_json(findings.as_json())
     else:
@@ -48,7 +48,8 @@ def _run(chat: ChatFile, store: str) -> Findings:
 
 
 @contextmanager
-def _conversation() -> Iterator[ChatFile]:
+def conversation() -> Iterator[ChatFile]:
+    """Open the conversation that the package carries."""
     with (
         as_file(files("memoranda.cli.demo") / "conversation.jsonl") as path,
         open_chat(str(path), io.BytesIO(), Defaults()) as chat,
