@@ -474,5 +474,5 @@ class ProjectRows(Protocol):
     def remove_tombstone(self, tombstone_id: str) -> None: ...
 
     def totals(self, now: datetime) -> Sequence[tuple[str, int]]:
-        """Return (noun, number) for turns, sessions, snapshots and each kind of memory."""
+        """Return (noun, number) for turns, sessions, snapshots and the current memories of each kind."""
         ...
