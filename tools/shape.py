@@ -43,8 +43,7 @@ class LazyImport:
 
 
 LAZY_IMPORTS = (
-    LazyImport("memoranda.sdk.memory", "memoranda.runtime", "Memory.open: the SDK must load without the engine"),
-    LazyImport("memoranda.sdk.aio", "memoranda.runtime", "AsyncMemory.open: the SDK must load without the engine"),
+    LazyImport("memoranda.sdk._opening", "memoranda.runtime", "Memory.open: the SDK must load without the engine"),
     LazyImport("memoranda.__main__", "memoranda.cli", "the base install has no Typer, and is told the remedy"),
     LazyImport("memoranda.cli", "*", "`--help` and a usage error must not pay for the engine"),
     LazyImport("memoranda.providers", "*", "a provider's package is loaded only when it is named"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memoranda import Memory, MemoryRequestContext
-from memoranda.sdk._handle import Connection
+from memoranda.sdk._connection import Connection
 from tests.sdk.recording import CoreRuntime, FullRuntime, over
 
 

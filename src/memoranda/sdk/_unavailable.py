@@ -11,13 +11,14 @@ from memoranda.sdk.errors import MemoryNotSupportedError
 class UnavailableRuntime:
     """A `MemoryRuntime` and `MemoryCrudClient` whose every call raises `MemoryNotSupportedError`."""
 
-    def __init__(self, settings: HttpSettings) -> None:
+    def __init__(self, settings: HttpSettings, *, instead: str) -> None:
         self.settings = settings
+        self._instead = instead
 
     def _refuse(self, **_arguments: object) -> Never:
         raise MemoryNotSupportedError(
             f"a connection over HTTP (to {self.settings.base_url}) is not available in this version of memoranda; "
-            "use Memory.open('memory.db') for a memory in a local file"
+            f"use {self._instead} for a memory in a local file"
         )
 
     record_turn = build_context = build_context_from_sources = _refuse

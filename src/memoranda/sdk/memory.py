@@ -6,11 +6,12 @@ from os import PathLike
 from types import TracebackType
 from typing import Self
 
+from memoranda.sdk._connection import Connection
 from memoranda.sdk._context import Contexts
 from memoranda.sdk._custom import CustomTypes
 from memoranda.sdk._environment import read_environment
-from memoranda.sdk._handle import Connection
 from memoranda.sdk._management import Memories, Operations
+from memoranda.sdk._opening import open_engine
 from memoranda.sdk._records import Records
 from memoranda.sdk._search import Searches
 from memoranda.sdk._settings import resolve_settings
@@ -53,7 +54,7 @@ class Memory(Turns, Contexts, Searches, Records, CustomTypes, Memories, Operatio
             project_id=project_id,
             environment=read_environment(),
         )
-        unavailable = UnavailableRuntime(settings)
+        unavailable = UnavailableRuntime(settings, instead="Memory.open('memory.db')")
         self._connection = Connection(unavailable, unavailable, owned=unavailable)
 
     @classmethod
@@ -76,17 +77,7 @@ class Memory(Turns, Contexts, Searches, Records, CustomTypes, Memories, Operatio
         work to other processes. Closing the handle closes the engine; accepted work is durable.
         Raises ImportError naming the extra to install when the engine's packages are missing.
         """
-        try:
-            # The one way from the SDK to the engine: the base install has none of its packages.
-            from memoranda.runtime import open_runtime  # noqa: PLC0415 - the declared lazy import
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] == "memoranda":
-                raise
-            raise ImportError(
-                f"Memory.open needs the engine's packages ({error.name} is missing): pip install 'memoranda[engine]'",
-                name=error.name,
-            ) from error
-        runtime = open_runtime(
+        runtime = open_engine(
             path_or_url,
             project_id=project_id,
             config=config,
