@@ -28,8 +28,9 @@ _PIECES: Final = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
-# The same alternatives without groups, which is much faster to run.
-_ANY_PIECE: Final = re.compile(re.sub(r"\(\?P<\w+>", "(?:", _PIECES.pattern), re.DOTALL)
+# The same alternatives without groups, and with a word the space behind it, which costs nothing: much faster to run.
+_WORD_AND_SPACE: Final = r"[A-Za-z]+(?: (?![ \t0-9]))?"
+_ANY_PIECE: Final = re.compile(_WORD_AND_SPACE + "|" + re.sub(r"\(\?P<\w+>", "(?:", _PIECES.pattern), re.DOTALL)
 _REMEMBERED: Final = 20_000
 _LONGEST_REMEMBERED: Final = 32
 # Tokens for each match of a class whose cost does not depend on its length.
@@ -70,6 +71,8 @@ def estimate_tokens(text: str) -> int:
 
 
 def _cost(piece: str) -> float:
+    if piece[0].isascii() and piece[0].isalpha():
+        piece = piece.rstrip(" ")
     match = _PIECES.match(piece)
     kind = (match.lastgroup if match else None) or "other"
     flat = _FLAT.get(kind)

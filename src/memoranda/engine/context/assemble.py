@@ -107,8 +107,9 @@ class ContextAssembler:
         )
 
     def _without_duplicates(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Dropped]]:
-        compared = [hit for hit in hits if _said(hit) and not _in_exchange(hit)]
-        statements = [Statement(_said(hit), hit.state.value) for hit in compared]
+        said = [(hit, _said(hit)) for hit in hits if not _in_exchange(hit)]
+        compared = [hit for hit, text in said if text]
+        statements = [Statement(text, hit.state.value) for hit, text in said if text]
         found = find_duplicates(statements, self._searcher.analyser, self._settings.duplicates)
         repeated = [Dropped(compared[lower], DUPLICATE, compared[higher].id) for lower, higher in found.items()]
         gone = {id(item.hit) for item in repeated}

@@ -75,5 +75,6 @@ def _parts(turn: Turn) -> Iterable[str]:
 
 def _memory_line(record: MemoryRecord | Profile) -> str:
     ended = labels.ended(record)
-    notes = (labels.flavour(record), labels.date_of(record), f"superseded on {ended}" if ended else "")
-    return f"({', '.join(filter(None, map(for_markdown_line, notes)))}) {for_markdown(wording(record))}"
+    flavour = for_markdown_line(labels.flavour(record))
+    notes = (flavour, labels.date_of(record), f"superseded on {ended}" if ended else "")
+    return f"({', '.join(filter(None, notes))}) {for_markdown(wording(record))}"

@@ -15,6 +15,8 @@ def wording(record: MemoryRecord | Profile) -> str:
         return record.information
     if record.kind == TAXONOMIC:
         return taxonomic_text(record)
+    if record.kind not in (EPISODIC, PROCEDURAL):
+        return record.content
     return "\n".join(_lines(record))
 
 
