@@ -85,7 +85,7 @@ SHARED_METHODS = {
 
 # What we add to them, keyword-only and after everything else.
 OUR_PARAMETERS = {
-    "build_context": "query_embedding include_superseded explain",
+    "build_context": "mode top_k query_embedding include_superseded explain",
     "build_context_from_sources": "query_embedding include_superseded explain",
     "discover_procedures": "mode query_embedding include_superseded explain",
     "get_procedure": "as_of",

@@ -8,7 +8,6 @@ from typing import Final
 
 import memoranda
 from memoranda.cli.console import cell, day, err, out, plain, print_json, say, table, write
-from memoranda.cli.ending import WrongUsageError
 from memoranda.cli.options import Format, Mode
 
 _EXCERPT: Final = 300
@@ -28,47 +27,21 @@ class Question:
     format: Format | None = None
     include_superseded: bool = False
 
-    @property
-    def is_default(self) -> bool:
-        """Whether the engine decides how each source is searched."""
-        return self.mode is None and self.top_k is None
-
 
 def ask(memory: memoranda.Memory, question: Question) -> memoranda.ContextResponse:
     """Return the context for a question, with the chunks it is made of."""
-    if question.is_default:
-        return memory.build_context(
-            question.query,
-            user_id=question.user_id,
-            session_id=question.session_id,
-            enabled_sources=set(question.sources),
-            max_tokens=question.max_tokens,
-            format_style=question.format,
-            include_memories=True,
-            include_superseded=question.include_superseded,
-        )
-    return memory.build_context_from_sources(
+    return memory.build_context(
         question.query,
-        _specs(question),
         user_id=question.user_id,
         session_id=question.session_id,
+        enabled_sources=set(question.sources),
+        mode=question.mode,
+        top_k=question.top_k,
         max_tokens=question.max_tokens,
         format_style=question.format,
         include_memories=True,
         include_superseded=question.include_superseded,
     )
-
-
-def _specs(question: Question) -> list[memoranda.SourceSpec]:
-    if "stm" in question.sources and not (question.session_id or "").strip():
-        raise WrongUsageError(
-            "--mode and --top-k reach turns (stm) only with --session ID; name one, or leave stm out with --sources"
-        )
-    mode = memoranda.RetrievalMode(question.mode or "hybrid")
-    sources = [memoranda.MemorySource(name) for name in question.sources]
-    if question.top_k is None:
-        return [memoranda.SourceSpec(source=source, mode=mode) for source in sources]
-    return [memoranda.SourceSpec(source=source, mode=mode, top_k=question.top_k) for source in sources]
 
 
 def show_context(response: memoranda.ContextResponse) -> None:

@@ -18,6 +18,8 @@ from memoranda.sdk.errors import MemoryBadRequestError
 from memoranda.sdk.models import ContextResponse, FormatStyle, SourceSpec
 
 SOURCE_NAMES = (STM, *BUILT_IN_KINDS)
+MAX_TOP_K = 200
+"""The most candidates one source gives to a context (spec 4.2)."""
 DEFAULT_SOURCES = (EPISODIC, SEMANTIC)
 """What ``build_context`` reads when no sources are named (spec 4.2)."""
 
@@ -40,15 +42,19 @@ class ContextCalls(EngineCalls):
         include_memories: bool = False,
         **options: Any,
     ) -> ContextResponse:
+        if not 1 <= top_k <= MAX_TOP_K:
+            raise MemoryBadRequestError(f"top_k is {top_k}: give 1 to {MAX_TOP_K}")
+        mode = Mode(_name(options.get("mode") or Mode.HYBRID))
         narrowing = Narrowing(where=self._filter(metadata_filter))
         scope = self._scope(user_id=user_id, visibility=visibility)
         plans = [
-            SourcePlan(name, Mode.HYBRID, top_k, narrowing, self._source_scope(name, scope, session_id))
+            SourcePlan(name, mode, top_k, narrowing, self._source_scope(name, scope, session_id))
             for name in _source_names(enabled_sources)
         ]
         request = self._request(query, scope, plans, options)
         context = self._engine.assembler.build(ContextRequest(request, max_tokens, _style(format_style)))
-        return context_response(context, include_memories=include_memories, with_outcomes=False)
+        # Who names a mode is told how each source was searched; the shared contract has no outcomes here.
+        return context_response(context, include_memories=include_memories, with_outcomes="mode" in options)
 
     def build_context_from_sources(
         self,

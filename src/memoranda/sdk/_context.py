@@ -8,7 +8,7 @@ from typing import Any
 from memoranda.sdk._handle import Handle
 from memoranda.sdk._values import given
 from memoranda.sdk.identity import is_blank
-from memoranda.sdk.models import ContextResponse, FormatStyle, SourceSpec
+from memoranda.sdk.models import ContextResponse, FormatStyle, RetrievalMode, SourceSpec
 from memoranda.sdk.validation import (
     read_options,
     require_positive_max_tokens,
@@ -34,6 +34,8 @@ class Contexts(Handle):
         max_tokens: int | None = None,
         format_style: FormatStyle | str | None = None,
         include_memories: bool = False,
+        mode: RetrievalMode | str | None = None,
+        top_k: int | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
         explain: bool = False,
@@ -41,11 +43,15 @@ class Contexts(Handle):
         """Assemble a context for `query` from the enabled sources (default: episodic and semantic).
 
         `max_tokens` is an upper bound on the whole; `include_memories` adds the chunks that were used, and `explain`
-        tells on each how it was found. `thread_id` is a deprecated name for `session_id`.
+        tells on each how it was found. `mode` (default hybrid) and `top_k` (default 50, at most 200) hold for every
+        source; with a `mode` the metadata tells how each source was searched. `thread_id` is a deprecated name for
+        `session_id`.
         """
         require_positive_max_tokens(max_tokens)
         require_valid_format_style(format_style)
-        options = read_options(query_embedding=query_embedding, include_superseded=include_superseded, explain=explain)
+        options = read_options(
+            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+        )
         who = self._reader(user_id=user_id, session_id=_session(session_id, thread_id), visibility=visibility)
         return self._connection.runtime.build_context(
             query=query,
@@ -54,7 +60,7 @@ class Contexts(Handle):
             visibility=visibility,
             metadata_filter=metadata_filter,
             enabled_sources=enabled_sources,
-            **given(max_tokens=max_tokens, format_style=format_style, include_memories=include_memories),
+            **given(max_tokens=max_tokens, format_style=format_style, include_memories=include_memories, top_k=top_k),
             **options,
         )
 

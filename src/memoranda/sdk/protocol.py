@@ -109,14 +109,16 @@ class MemoryRuntime(Protocol):
         format_style: FormatStyle | str | None = None,
         include_memories: bool = False,
         # ours
+        mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
         explain: bool = False,
     ) -> ContextResponse:
         """Assemble a context from the enabled sources (default episodic and semantic), all with one filter.
 
-        `max_tokens`, `format_style` and `include_memories` too come only when set. Members of `enabled_sources` are
-        not checked by the facade, and `format_style` comes as typed.
+        `top_k`, `max_tokens`, `format_style` and `include_memories` too come only when set. Members of
+        `enabled_sources` are not checked by the facade, and `format_style` comes as typed. `source_outcomes` are told
+        when `mode` is given.
         """
         ...
 
