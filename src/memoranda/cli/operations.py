@@ -38,7 +38,7 @@ def _jobs(status: memoranda.StatusReport) -> str:
 
 
 def show_failures(page: memoranda.FailurePage) -> None:
-    """Print a page of failures, latest first."""
+    """Print a page of failures, oldest first."""
     if not page.items:
         say("no failures")
         return
