@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from memoranda.engine.indexing import taxonomic_text
 from memoranda.engine.records import EPISODIC, PROCEDURAL, TAXONOMIC, JsonValue, MemoryRecord, Profile
@@ -21,22 +21,24 @@ def wording(record: MemoryRecord | Profile) -> str:
 
 
 def _lines(record: MemoryRecord) -> Iterator[str]:
-    """The lines of a memory, none of them twice."""
-    yield from dict.fromkeys(line for line in _all_lines(record) if line)
-
-
-def _all_lines(record: MemoryRecord) -> Iterator[str]:
+    """The lines of an episode or a procedure; what its content says word for word is not said twice."""
     if record.kind == EPISODIC:
-        yield _string(record.body.get("title"))
-        yield _string(record.body.get("summary"))
-    elif record.kind == PROCEDURAL:
+        yield from _unsaid(record, (_string(record.body.get("title")), _string(record.body.get("summary"))))
+    else:
         description = _string(record.body.get("description"))
-        yield f"{record.name}: {description}" if description else record.name
-    yield record.content
+        yield f"{record.name}: {description}" if any(_unsaid(record, (description,))) else record.name
+    if record.content:
+        yield record.content
     if record.kind == PROCEDURAL:
         steps = record.body.get("steps")
-        for number, step in enumerate(steps if isinstance(steps, list | tuple) else (), start=1):
-            yield f"{number}. {_step(step)}"
+        said = [_step(step) for step in steps] if isinstance(steps, list | tuple) else []
+        if any(_unsaid(record, said)):
+            yield from (f"{number}. {step}" for number, step in enumerate(said, start=1))
+
+
+def _unsaid(record: MemoryRecord, lines: Iterable[str]) -> Iterator[str]:
+    """The lines that the content does not hold; a title may be cut from it."""
+    return (line for line in dict.fromkeys(lines) if line and line.rstrip("… ") not in record.content)
 
 
 def _string(value: JsonValue) -> str:
