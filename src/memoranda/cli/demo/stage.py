@@ -9,6 +9,7 @@ from rich.text import Text
 from memoranda.cli.console import cell, counted, out, plain, table
 from memoranda.cli.demo.findings import KINDS, Answer, Findings
 from memoranda.cli.operations import amounts, list_failures, validity
+from memoranda.sdk.models import MemoryEntry
 
 _WIDEST = 110
 
@@ -60,10 +61,15 @@ def _learned(console: Console, findings: Findings) -> None:
                 cell(entry.user_id or ""),
                 cell(entry.record_type or "", "dim"),
                 cell(f"{entry.event_time:%Y-%m-%d}", "dim"),
-                cell(entry.content),
+                cell(_named(entry)),
             )
         console.print(made)
         console.print()
+
+
+def _named(entry: MemoryEntry) -> str:
+    """Return what a memory says; a definition by itself would not say of what."""
+    return f"{entry.label}: {entry.content}" if entry.kind == "taxonomic" else entry.content
 
 
 def _changed(console: Console, findings: Findings) -> None:
