@@ -1,7 +1,8 @@
 """Text to index terms: the one analyser that writes and queries share, whatever the database.
 
-A word gives its folded stem and, where they differ, its exact form behind ``=``, so that an exact hit ranks above a
-related one. Scripts written without spaces give single characters and pairs of neighbours.
+A word gives its folded stem and, where they differ, its exact form with ``=`` at its end, so that an exact hit ranks
+above a related one; both stand next to each other in an ordered index. Stop words count for a text's length alone.
+Scripts written without spaces give single characters and pairs of neighbours.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DEFAULT_LANGUAGE: Final = "english"
 MAX_TERM_LENGTH: Final = 64
 EXACT_MARK: Final = "="
 
-_RULES_VERSION: Final = "1"
+_RULES_VERSION: Final = "2"
 _DIGEST_LENGTH: Final = 20
 _CACHED_WORDS: Final = 20_000
 
@@ -152,27 +153,19 @@ class Analyser:
     def _analyse_word(self, word: str) -> _Word:
         parts = list(_parts(word))
         terms: list[str] = []
-        query: list[str] = []
         for part, exact in parts:
-            forms = self._forms(part, exact)
-            if part in self._stop_words:
-                terms.append(forms[0])
-            else:
-                terms += forms
-                query += forms
-        if len(parts) > 1:
-            whole = _bounded(EXACT_MARK + word)
-            terms.append(whole)
-            # "to-do" is worth asking for whole; an elision of two stop words ("c'est") is not.
-            if query or _JOINERS.search(word):
-                query.append(whole)
-        stems = tuple(term for term in query if term[0] != EXACT_MARK)
-        return _Word(tuple(terms), tuple(query), stems, len(parts))
+            if part not in self._stop_words:
+                terms += self._forms(part, exact)
+        # "to-do" is worth finding whole; an elision of two stop words ("c'est") is not.
+        if len(parts) > 1 and (terms or _JOINERS.search(word)):
+            terms.append(_exact(word))
+        stems = tuple(term for term in terms if not is_exact(term))
+        return _Word(tuple(terms), tuple(terms), stems, len(parts))
 
     def _forms(self, part: str, exact: str) -> tuple[str, ...]:
         """The folded stem of a part, and its exact form where that differs."""
         stem = _bounded(_fold(self._stem(part)))
-        return (stem,) if exact == stem else (stem, _bounded(EXACT_MARK + exact))
+        return (stem,) if exact == stem else (stem, _exact(exact))
 
     def _stem(self, word: str) -> str:
         if len(word) > MAX_TERM_LENGTH:
@@ -234,11 +227,20 @@ def _segmentless_run(run: str) -> _Word:
     return _Word((*run, *pairs), pairs, pairs, len(run))
 
 
-def _bounded(term: str) -> str:
-    if len(term) <= MAX_TERM_LENGTH:
+def is_exact(term: str) -> bool:
+    """Whether a term is the exact form of a word, not its stem."""
+    return term.endswith(EXACT_MARK)
+
+
+def _exact(word: str) -> str:
+    return _bounded(word, MAX_TERM_LENGTH - len(EXACT_MARK)) + EXACT_MARK
+
+
+def _bounded(term: str, limit: int = MAX_TERM_LENGTH) -> str:
+    if len(term) <= limit:
         return term
     digest = hashlib.sha256(term.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
-    return f"{term[: MAX_TERM_LENGTH - _DIGEST_LENGTH - 1]}~{digest}"
+    return f"{term[: limit - _DIGEST_LENGTH - 1]}~{digest}"
 
 
 def _split(text: str) -> list[tuple[str, str]]:

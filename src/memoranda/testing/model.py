@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from memoranda.engine.analyser import EXACT_MARK, AnalysedText, Analyser
+from memoranda.engine.analyser import AnalysedText, Analyser, is_exact
 from memoranda.testing.text_model import has_ended
 
 K1, B, EXACT_WEIGHT = 0.9, 0.4, 0.3
@@ -304,4 +304,4 @@ def _weight(term: str, documents: Iterable[Mapping[str, int]]) -> float:
     every = list(documents)
     having = sum(term in document for document in every)
     rarity = math.log(1 + (len(every) - having + 0.5) / (having + 0.5))
-    return rarity * EXACT_WEIGHT if term.startswith(EXACT_MARK) else rarity
+    return rarity * EXACT_WEIGHT if is_exact(term) else rarity

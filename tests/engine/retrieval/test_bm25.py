@@ -32,7 +32,7 @@ def _reference(matches: TextMatches, settings: TextSettings) -> dict[int, float]
         if candidate:
             count = list(matches.terms).count(term)
             weight = math.log(1 + (matches.records - count + 0.5) / (count + 0.5))
-            weight = weight * settings.exact_weight if term.startswith("=") else weight
+            weight = weight * settings.exact_weight if term.endswith("=") else weight
             saturation = frequency / (frequency + settings.k1 * (1 - settings.b + settings.b * length / average))
             scores[key] = scores.get(key, 0.0) + weight * saturation
     return scores
@@ -86,8 +86,8 @@ def test_best_of_nothing_is_nothing() -> None:
 
 
 def test_an_exact_form_ranks_above_a_related_one_and_counts_less_than_a_stem() -> None:
-    matches = _matches([("run", 1, 1, 10, 1), ("run", 2, 1, 10, 1), ("=running", 2, 1, 10, 1)])
-    first, second = score_text(matches, ["run", "=running"]).best(2)
+    matches = _matches([("run", 1, 1, 10, 1), ("run", 2, 1, 10, 1), ("running=", 2, 1, 10, 1)])
+    first, second = score_text(matches, ["run", "running="]).best(2)
     assert (first.key, second.key) == (2, 1)
     assert first.score < 2 * second.score
 

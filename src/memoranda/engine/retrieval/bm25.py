@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from memoranda.engine.analyser import EXACT_MARK
+from memoranda.engine.analyser import is_exact
 from memoranda.engine.retrieval.settings import TextSettings
 from memoranda.engine.rows import ScoredKey, TextMatches
 
@@ -78,7 +78,7 @@ def _runs(terms: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 def _weight(term: str, count: int, records: int, settings: TextSettings) -> float:
     rarity = math.log(1 + (max(records - count, 0) + 0.5) / (count + 0.5))
-    return rarity * settings.exact_weight if term.startswith(EXACT_MARK) else rarity
+    return rarity * settings.exact_weight if is_exact(term) else rarity
 
 
 def _saturation(matches: TextMatches, settings: TextSettings) -> _Floats:

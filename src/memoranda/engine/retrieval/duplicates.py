@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoranda.engine.analyser import EXACT_MARK, Analyser
+from memoranda.engine.analyser import Analyser, is_exact
 
 _EDGES: Final = ".,;:!?\"'()[]{}<>…·、。，！？；：「」『』（）《》“”‘’*_`"
 _WORD: Final = re.compile(r"\w+")
@@ -86,9 +86,7 @@ class _Comparison:
         return is_subsequence(self._in_order(lower), self._in_order(higher))
 
     def _in_order(self, text: str) -> list[str]:
-        return [
-            term for word in _WORD.findall(text) for term in self.analyser.query_terms(word) if term[0] != EXACT_MARK
-        ]
+        return [term for word in _WORD.findall(text) for term in self.analyser.query_terms(word) if not is_exact(term)]
 
 
 def plain_words(text: str) -> tuple[str, ...]:
