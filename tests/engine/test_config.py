@@ -183,9 +183,6 @@ def test_nothing_may_be_enabled() -> None:
     [
         ({"voyage": {"model": "m"}}, "memory.voyage"),
         ({"extraction_llm": {"provider": "gemini"}}, "memory.extraction_llm"),
-        ({"background_extraction": {"snapshot": {"topic_shift_enabled": True}}}, "topic_shift_enabled"),
-        ({"background_extraction": {"snapshot": {"topic_shift_threshold": 0.4}}}, "topic_shift_threshold"),
-        ({"extraction": {"taxonomic": {"prompt": "p"}}}, "memory.extraction.taxonomic.prompt"),
         ({"capacity": {"min_replicas": 1}}, "memory.capacity"),
         ({"tasks": []}, "memory.tasks"),
     ],
@@ -204,6 +201,9 @@ def test_a_setting_without_effect_warns_by_name(block: dict[str, object], path: 
         {"short_term": {"embed_on_write": True}},
         {"background_extraction": {"snapshot": {"topic_shift_enabled": False, "delete_promoted": True, "ttl_days": 1}}},
         {"metadata_partition_key": [{"name": "tier", "type": "boolean"}]},
+        {"background_extraction": {"snapshot": {"topic_shift_enabled": True}}},
+        {"background_extraction": {"snapshot": {"topic_shift_threshold": 0.4}}},
+        {"extraction": {"taxonomic": {"prompt": "p"}}},
     ],
 )
 def test_a_setting_with_effect_does_not_warn(block: dict[str, object]) -> None:

@@ -11,6 +11,7 @@ from memoranda.engine.embedding import EmbeddingService
 from memoranda.engine.extraction.items import Extractor
 from memoranda.engine.extraction.pipeline import ExtractHandler, snapshot_failed
 from memoranda.engine.extraction.reconcile import Reconciler
+from memoranda.engine.extraction.related import RelatedMemories
 from memoranda.engine.extraction.snapshot import Promoter
 from memoranda.engine.jobs.backfill import BackfillHandler
 from memoranda.engine.jobs.embed import EmbedHandler
@@ -63,6 +64,7 @@ def _handlers(parts: BackgroundParts, promoter: Promoter) -> dict[JobKind, JobHa
             config=parts.config,
             extractors=parts.extractors,
             reconciler=Reconciler(parts.writer, parts.analyser, clock),
+            related=RelatedMemories(parts.analyser, clock, parts.embedding),
         ),
         JobKind.EXPIRE: ExpireHandler(store, project_id, clock, parts.writer),
         JobKind.BACKFILL: BackfillHandler(store, project_id, parts.analyser, parts.config),

@@ -62,7 +62,7 @@ class BackgroundExtractionConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionPrompt:
-    """A prompt of the project's own for one extraction type; kept, without effect yet."""
+    """Instructions of the project's own for one extraction type, at most 4,096 characters; a model is given them."""
 
     type: str
     prompt: str
@@ -80,6 +80,16 @@ class ExtractionConfig:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of memory that are extracted, in order; ``preferences`` are of kind ``semantic``."""
         return tuple(dict.fromkeys("semantic" if name == PREFERENCES else name for name in self.enabled))
+
+    @property
+    def instructions(self) -> dict[str, str]:
+        """The project's own instructions by kind; those for ``preferences`` are for semantic memories."""
+        found: dict[str, list[str]] = {}
+        for own in self.prompts:
+            kind = "semantic" if own.type == PREFERENCES else own.type
+            if own.type in self.enabled:
+                found.setdefault(kind, []).append(own.prompt)
+        return {kind: "\n".join(prompts) for kind, prompts in found.items()}
 
     @property
     def preferences_only(self) -> bool:
@@ -191,12 +201,6 @@ def _warnings(config: ProjectConfig) -> Iterator[str]:
         yield "memory.voyage has no effect yet: vectors come from the embedder that the project is opened with"
     if config.extraction_llm is not None:
         yield "memory.extraction_llm has no effect yet: extraction uses the model that the project is opened with"
-    snapshot, default = config.snapshot, SnapshotConfig()
-    for name in ("topic_shift_enabled", "topic_shift_threshold"):
-        if getattr(snapshot, name) != getattr(default, name):
-            yield f"memory.background_extraction.snapshot.{name} has no effect yet: snapshots do not follow the topic"
-    for prompt in config.extraction.prompts:
-        yield f"memory.extraction.{prompt.type}.prompt has no effect yet: extraction uses its own instructions"
     if config.capacity is not None:
         yield "memory.capacity has no effect here: there are no replicas to count"
     if config.tasks is not None:

@@ -12,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 from memoranda.engine.config import ProjectConfig, load_config
 from memoranda.engine.extraction.items import Extractor
 from memoranda.engine.extraction.local import LocalExtractor
-from memoranda.engine.ports import Clock, Embedder, Reranker
+from memoranda.engine.extraction.model_extractor import ModelExtractor
+from memoranda.engine.ports import ChatModel, Clock, Embedder, Reranker
 from memoranda.providers.local_embedder import LocalEmbedder
 from memoranda.sdk.errors import MemoryConfigError, MemoryNotSupportedError
 from memoranda.sdk.protocol import DEFAULT_EMBEDDER
@@ -69,13 +70,16 @@ def chosen_clock(given: object | None) -> Clock:
 
 
 def chosen_extractor(given: object | None) -> Extractor:
-    """Return what distils turns: the built-in extractor unless an object with ``extract`` is given."""
+    """Return what distils turns: a chat model asked by our prompt, an extractor, or (default) the built-in one."""
     if given is None or given == LOCAL:
         return LocalExtractor()
     if isinstance(given, str):
         raise MemoryNotSupportedError(
-            f"llm {given!r} cannot be named in this version: pass {LOCAL!r}, None, or an extractor object"
+            f"llm {given!r} cannot be named in this version: pass {LOCAL!r}, None, or an object with the "
+            "attributes of memoranda.engine.ports.ChatModel"
         )
+    if isinstance(given, ChatModel):
+        return ModelExtractor(given)
     return _satisfying(given, Extractor, "llm")  # type: ignore[type-abstract]
 
 

@@ -35,6 +35,10 @@ class ExtractionRefusedError(ExtractionError):
     failure_class: ClassVar[FailureClass] = FailureClass.CONTENT
 
 
+class ExtractionTooLongError(ExtractionRefusedError):
+    """The request is longer than the model takes; the extractor tries it in parts."""
+
+
 class ExtractionUnusableError(ExtractionError):
     """The reply cannot be read, after one repair; ``raw_reply`` has it."""
 

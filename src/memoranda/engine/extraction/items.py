@@ -27,7 +27,7 @@ class ExtractedItem:
     `kind` is semantic, episodic, procedural or taxonomic; `record_type` (memory, fact, preference, guideline) matters
     to semantic items only. `label` is the natural key of a semantic item, None when it has none. `body` holds the
     kind's own fields. `event_time` (aware UTC) says when the fact became true or the event happened. `turn_ids` is
-    the provenance. `supersedes`, `refines` and `repeats` name known memories by id.
+    the provenance. `supersedes`, `refines`, `repeats` and `contradicts` name known memories by id.
     """
 
     kind: str
@@ -40,15 +40,67 @@ class ExtractedItem:
     supersedes: tuple[str, ...] = ()
     refines: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFailure:
+    """One item that cannot be used, and why; `raw` is what the extractor said."""
+
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an extraction cost: calls of a model, and tokens where the provider tells."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+NO_USAGE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The success of an extractor: its items (none means nothing to extract) and the snapshot's summary."""
+    """The success of an extractor: its items (none means nothing to extract) and the snapshot's summary.
+
+    `failures` are items that cost themselves only.
+    """
 
     items: tuple[ExtractedItem, ...]
     summary: str
     extractor: str
+    failures: tuple[ItemFailure, ...] = ()
+    usage: Usage = NO_USAGE
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedMemory:
+    """A current memory of the snapshot's user that the turns may speak of again; `since` is when it became valid."""
+
+    memory_id: str
+    kind: str
+    content: str
+    since: datetime
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionRequest:
+    """Everything that can be said to an extractor about one snapshot.
+
+    `instructions` are the project's own, by kind. With `preferences_only`, semantic items are of record type
+    `preference` alone.
+    """
+
+    turns: tuple[SourceTurn, ...]
+    kinds: frozenset[str]
+    related: tuple[RelatedMemory, ...] = ()
+    instructions: Mapping[str, str] = field(default_factory=dict)
+    preferences_only: bool = False
 
 
 @runtime_checkable
@@ -63,4 +115,13 @@ class Extractor(Protocol):
 
     def extract(self, turns: Sequence[SourceTurn], *, kinds: frozenset[str]) -> Extraction:
         """Give the items of the enabled `kinds` found in `turns`, in the order of the turns."""
+        ...
+
+
+@runtime_checkable
+class InformedExtractor(Extractor, Protocol):
+    """An extractor that also wants related memories and the project's instructions."""
+
+    def extract_request(self, request: ExtractionRequest) -> Extraction:
+        """Give the items of the request's kinds, with verdicts on its related memories and the items that failed."""
         ...

@@ -9,8 +9,17 @@ from datetime import datetime
 
 from memoranda.engine.config_model import ProjectConfig
 from memoranda.engine.extraction.candidates import Batch, draft_of
-from memoranda.engine.extraction.items import ExtractedItem, Extraction, Extractor, SourceTurn
+from memoranda.engine.extraction.items import (
+    ExtractedItem,
+    Extraction,
+    ExtractionRequest,
+    Extractor,
+    InformedExtractor,
+    RelatedMemory,
+    SourceTurn,
+)
 from memoranda.engine.extraction.reconcile import Reconciler
+from memoranda.engine.extraction.related import RelatedMemories
 from memoranda.engine.jobs.failure import Cause, FailureClass
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.worker import failure_of
@@ -43,6 +52,7 @@ class ExtractHandler:
         config: ProjectConfig,
         extractors: Mapping[str, Extractor],
         reconciler: Reconciler,
+        related: RelatedMemories | None = None,
     ) -> None:
         self._store = store
         self._project_id = project_id
@@ -50,6 +60,7 @@ class ExtractHandler:
         self._config = config
         self._extractors = dict(extractors)
         self._reconciler = reconciler
+        self._related = related
 
     def handle(self, job: Job, lease: Lease) -> Outcome:
         """Extract one snapshot. The extractor runs outside any transaction; all effects are one, with the job's end."""
@@ -68,7 +79,27 @@ class ExtractHandler:
         turns = [_source_turn(turn) for turn in reading.turns.values() if turn.content and turn.content.strip()]
         if not turns:
             return Extraction((), "", f"{extractor.name}/{extractor.version}")
+        if isinstance(extractor, InformedExtractor):
+            return extractor.extract_request(self._request(reading.snapshot, turns))
         return extractor.extract(turns, kinds=frozenset(self._config.extraction.kinds))
+
+    def _request(self, snapshot: Snapshot, turns: Sequence[SourceTurn]) -> ExtractionRequest:
+        config = self._config.extraction
+        return ExtractionRequest(
+            turns=tuple(turns),
+            kinds=frozenset(config.kinds),
+            related=self._find_related(snapshot.user_id, turns),
+            instructions=config.instructions,
+            preferences_only=config.preferences_only,
+        )
+
+    def _find_related(self, user_id: str, turns: Sequence[SourceTurn]) -> tuple[RelatedMemory, ...]:
+        """Search before the model is asked; the embedder, which may be slow, is asked outside any transaction."""
+        if self._related is None:
+            return ()
+        wanted = self._related.wanted(turns)
+        with self._store.read(self._project_id) as tx:
+            return self._related.find(tx, user_id, self._config.extraction.kinds, wanted)
 
     def _commit(
         self, tx: Transaction, job: Job, lease: Lease, reading: _Reading | None, extraction: Extraction | None
@@ -81,8 +112,8 @@ class ExtractHandler:
         if present is None or present.turns.keys() != reading.turns.keys():
             return None
         lease.finish(tx)
-        stored = self._store_items(tx, job, reading, extraction)
-        state = SnapshotState.EXTRACTED if stored else SnapshotState.EMPTY
+        stored, failed = self._store_items(tx, job, reading, extraction)
+        state = _state(stored, failed)
         now = self._clock.now()
         tx.snapshots.finish(
             replace(
@@ -93,19 +124,29 @@ class ExtractHandler:
                 updated_at=now,
             )
         )
-        if self._config.snapshot.delete_promoted:
+        if self._config.snapshot.delete_promoted and state is not SnapshotState.FAILED:
             # Their memories stay: the snapshot is a source of its own.
             tx.index.remove([turn.key for turn in present.turns.values()])
             tx.turns.delete(list(present.turns))
         logger.info(
             "snapshot.extracted",
-            extra={"snapshot_id": present.snapshot.id, "state": state.value, "memories": stored},
+            extra={
+                "snapshot_id": present.snapshot.id,
+                "state": state.value,
+                "memories": stored,
+                "failed_items": failed,
+                "model_calls": extraction.usage.calls,
+                "input_tokens": extraction.usage.input_tokens,
+                "output_tokens": extraction.usage.output_tokens,
+            },
         )
         return Outcome.DONE if stored else Outcome.NOTHING
 
-    def _store_items(self, tx: Transaction, job: Job, reading: _Reading, extraction: Extraction) -> int:
+    def _store_items(self, tx: Transaction, job: Job, reading: _Reading, extraction: Extraction) -> tuple[int, int]:
+        """Store what is good; return how many items were stored, and how many became failures."""
         batch = Batch(reading.snapshot, reading.turns, extraction.extractor, self._config)
         stored = 0
+        bad = [(failure.reason, failure.raw) for failure in extraction.failures]
         for item in extraction.items:
             if not self._wanted(item):
                 continue
@@ -113,11 +154,13 @@ class ExtractHandler:
                 draft = draft_of(item, batch)
             except MemoryBadRequestError as error:
                 # One bad item costs itself only.
-                tx.failures.insert(self._item_failure(job, item, error))
+                bad.append((str(error), item.content))
                 continue
             self._reconciler.reconcile(tx, item, draft)
             stored += 1
-        return stored
+        for reason, raw in bad:
+            tx.failures.insert(self._item_failure(job, reason, raw))
+        return stored, len(bad)
 
     def _wanted(self, item: ExtractedItem) -> bool:
         config = self._config.extraction
@@ -125,9 +168,16 @@ class ExtractHandler:
             return False
         return item.kind in config.kinds
 
-    def _item_failure(self, job: Job, item: ExtractedItem, error: MemoryBadRequestError) -> Failure:
-        failure = failure_of(job, Cause(FailureClass.CONTENT, str(error), raw_reply=item.content), self._clock.now())
+    def _item_failure(self, job: Job, reason: str, raw: str) -> Failure:
+        failure = failure_of(job, Cause(FailureClass.CONTENT, reason, raw_reply=raw), self._clock.now())
         return replace(failure, retryable=False)
+
+
+def _state(stored: int, failed: int) -> SnapshotState:
+    """Return a snapshot's outcome: where there was something and all of it was bad, that is not nothing."""
+    if stored:
+        return SnapshotState.EXTRACTED
+    return SnapshotState.FAILED if failed else SnapshotState.EMPTY
 
 
 def snapshot_failed(tx: Transaction, job: Job, failure: Failure) -> Failure | None:

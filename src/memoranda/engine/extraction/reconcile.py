@@ -20,18 +20,21 @@ from memoranda.engine.extraction.timeline import (
     stated_at,
     with_stated_at,
 )
+from memoranda.engine.extraction.verdicts import Verdicts, standing_verdicts
 from memoranda.engine.ids import new_id
 from memoranda.engine.memories import MemoryWriter
 from memoranda.engine.natural_keys import slot_of
 from memoranda.engine.ports import Clock, LegQuery, MemoryQuery, Transaction
-from memoranda.engine.records import EPISODIC, IndexState, Link, MemoryRecord, MemoryStatus
+from memoranda.engine.records import EPISODIC, SEMANTIC, IndexState, Link, MemoryRecord, MemoryStatus
 from memoranda.engine.scope import Scope
 from memoranda.engine.text import normal_statement
 
 _TERMS = 3
+_WORDLESS = 200
 _STATES_OF_ONE_KEY = 1000
 _SUPERSEDES = ("supersedes", "superseded_by")
 _REFINES = ("refines", "refined_by")
+_CONTRADICTS = ("contradicts", "contradicted_by")
 
 
 def draft_again(record: MemoryRecord, event_time: datetime) -> MemoryDraft:
@@ -54,6 +57,14 @@ def draft_again(record: MemoryRecord, event_time: datetime) -> MemoryDraft:
     )
 
 
+def _beside_contradicted(draft: MemoryDraft, contradicted: Sequence[MemoryRecord]) -> MemoryDraft:
+    """Let a statement stand beside the one that it contradicts, where both have one label and neither is settled."""
+    slot = slot_of(draft.kind, draft.domain, draft.name) if draft.name else ""
+    if draft.kind == SEMANTIC and any(record.kind == SEMANTIC and record.slot == slot for record in contradicted):
+        return replace(draft, upsert=False)
+    return draft
+
+
 class Reconciler:
     """Writes extracted drafts inside the caller's transaction."""
 
@@ -64,30 +75,87 @@ class Reconciler:
 
     def reconcile(self, tx: Transaction, item: ExtractedItem, draft: MemoryDraft) -> MemoryRecord:
         """Write one draft (its event time set, as ``draft_of`` makes it); return the record that says it now."""
-        repeated = self._referred(tx, item.repeats, draft)
-        if repeated:
-            record = self._repeat(tx, repeated[0], draft)
+        verdicts = standing_verdicts(tx, item, draft, self._clock.now())
+        if verdicts.repeats:
+            record = self._repeat_known(tx, verdicts.repeats[0], draft)
         else:
-            record = self._place(tx, draft, self._known(tx, item, draft))
-        for known in self._referred(tx, item.refines, draft):
+            draft = _beside_contradicted(draft, verdicts.contradicts)
+            record = self._place(tx, draft, self._known(tx, verdicts, draft))
+        self._retire(tx, record, verdicts.supersedes, _SUPERSEDES)
+        self._retire(tx, record, verdicts.refines, _REFINES)
+        for known in verdicts.contradicts:
             if known.id != record.id:
-                self._end(tx, known, self._time(draft))
-                self._link(tx, record, known, _REFINES)
+                self._link(tx, record, known, _CONTRADICTS)
         return record
+
+    # --- by verdict
+
+    def _repeat_known(self, tx: Transaction, known: MemoryRecord, draft: MemoryDraft) -> MemoryRecord:
+        """Count a memory that is said again in other words; said of an earlier time, its own words hold then."""
+        if draft.kind == EPISODIC or self._time(draft) >= known.valid_from:
+            return self._repeat(tx, known, draft)
+        said = replace(
+            draft, content=known.content, domain=known.domain, name=known.name, body=known.body, upsert=bool(known.name)
+        )
+        timeline = self._of_key(tx, said) if said.name else ()
+        return self._place(tx, said, timeline or self._followed(tx, known))
+
+    def _retire(
+        self, tx: Transaction, record: MemoryRecord, known: Sequence[MemoryRecord], relation: tuple[str, str]
+    ) -> None:
+        """End what the record takes the place of, unless its own placing did, or it is itself over by now."""
+        if record.status is not MemoryStatus.CURRENT:
+            return
+        for old in tx.memories.get([each.id for each in known if each.id != record.id]) if known else ():
+            newer = relation == _SUPERSEDES and old.valid_from > record.valid_from
+            if old.status is MemoryStatus.CURRENT and not newer:
+                self._writer.retire(tx, old, record.valid_from)
+                self._link(tx, record, old, relation)
 
     # --- what is known
 
-    def _referred(self, tx: Transaction, ids: Sequence[str], draft: MemoryDraft) -> list[MemoryRecord]:
-        found = tx.memories.get(list(ids)) if ids else ()
-        # An extractor can only speak of what its own user has: ids are text of a model.
-        return [record for record in found if record.user_id == draft.user_id and record.kind == draft.kind]
+    def _known(self, tx: Transaction, verdicts: Verdicts, draft: MemoryDraft) -> list[MemoryRecord]:
+        """Return the records of the draft's natural key; where none is current, those before and after it by verdict.
 
-    def _known(self, tx: Transaction, item: ExtractedItem, draft: MemoryDraft) -> list[MemoryRecord]:
-        """Return the records of the draft's natural key, and those that the extractor says it supersedes."""
-        known = {record.id: record for record in self._referred(tx, item.supersedes, draft)}
-        if draft.name:
-            known.update((record.id, record) for record in self._of_key(tx, draft))
+        What it supersedes beside the records of its key is ended afterwards.
+        """
+        of_key = self._of_key(tx, draft) if draft.name and draft.upsert else []
+        if any(record.status is MemoryStatus.CURRENT for record in of_key):
+            return of_key
+        superseded = sorted(verdicts.supersedes, key=lambda record: (record.valid_from, record.key))
+        known = {record.id: record for record in of_key}
+        if superseded:
+            known.update((record.id, record) for record in self._followed(tx, superseded[-1]))
+        elif of_key:
+            known.update((record.id, record) for record in self._successors(tx, of_key, draft))
         return list(known.values())
+
+    def _followed(self, tx: Transaction, record: MemoryRecord) -> list[MemoryRecord]:
+        """Return a record and those that it took over from, one after the other."""
+        line = [record]
+        while len(line) < _STATES_OF_ONE_KEY:
+            links = [link for link in tx.links.of([line[-1].id]) if link.source_id == line[-1].id]
+            targets = [link.target_id for link in links if link.relation == _SUPERSEDES[0]]
+            before = [
+                found
+                for found in (tx.memories.get(targets) if targets else ())
+                if found.valid_to == line[-1].valid_from and found.user_id == record.user_id and found not in line
+            ]
+            if not before:
+                break
+            line.append(before[0])
+        return line
+
+    def _successors(self, tx: Transaction, of_key: Sequence[MemoryRecord], draft: MemoryDraft) -> list[MemoryRecord]:
+        """Return the current records of other names that took over from the records of this key."""
+        ids = {record.id for record in of_key}
+        links = [link for link in tx.links.of(sorted(ids)) if link.relation == _SUPERSEDES[0]]
+        sources = sorted({link.source_id for link in links if link.target_id in ids} - ids)
+        return [
+            found
+            for found in (tx.memories.get(sources) if sources else ())
+            if found.user_id == draft.user_id and found.kind == draft.kind and found.status is MemoryStatus.CURRENT
+        ]
 
     def _of_key(self, tx: Transaction, draft: MemoryDraft) -> list[MemoryRecord]:
         slot = slot_of(draft.kind, draft.domain, draft.name)
@@ -179,9 +247,10 @@ class Reconciler:
         """Return the keys of records that have this statement's longest terms (long ones are rare)."""
         terms = sorted((term for term, _ in self._analyser.analyse(draft.content).terms), key=lambda term: -len(term))
         wanted = terms[:_TERMS]
-        if not wanted:
-            return []
         query = LegQuery(Scope(user_id=draft.user_id), draft.kind, (IndexState.CURRENT,), self._clock.now())
+        if not wanted:
+            # Nothing but words that are not indexed: such a statement is sought among the newest.
+            return list(tx.search.listing(query, _WORDLESS))
         matches = tx.search.text(query, sorted(wanted))
         counts: dict[int, int] = {}
         for key, candidate in zip(matches.keys, matches.candidates, strict=True):
