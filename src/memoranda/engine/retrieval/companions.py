@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from memoranda.engine.records import Turn
 from memoranda.engine.rows import TurnRows
@@ -42,14 +42,16 @@ def exchange_of(turn: Turn, session: Sequence[Turn]) -> tuple[Turn, ...]:
     return (call, *results)
 
 
-def read_exchanges(found: Iterable[Turn], rows: TurnRows) -> dict[str, tuple[Turn, ...]]:
-    """Return the exchange of each tool turn among ``found``, by turn id."""
+def read_exchanges(
+    found: Iterable[Turn], rows: TurnRows, admits: Callable[[Turn], bool]
+) -> dict[str, tuple[Turn, ...]]:
+    """Return the exchange of each tool turn among ``found``, by turn id; only of turns that the search ``admits``."""
     exchanges: dict[str, tuple[Turn, ...]] = {}
     for turn in found:
         if is_tool_turn(turn) and turn.id not in exchanges:
             first = max(1, turn.turn_seq - _REACH)
             session = rows.run(turn.user_id, turn.session_id, first, turn.turn_seq + _REACH)
-            exchange = exchange_of(turn, session)
+            exchange = exchange_of(turn, [other for other in session if admits(other)])
             exchanges.update({member.id: exchange for member in (turn, *exchange)})
     return exchanges
 

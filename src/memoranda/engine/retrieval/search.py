@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.embedding import EmbeddingService
 from memoranda.engine.ports import Clock, Reranker, Store, Transaction
-from memoranda.engine.records import BUILT_IN_KINDS, STM, IndexState, Turn
-from memoranda.engine.retrieval.companions import read_exchanges
+from memoranda.engine.records import BUILT_IN_KINDS, STM, IndexState
 from memoranda.engine.retrieval.fusion import Legs
 from memoranda.engine.retrieval.hits import (
     RERANK,
@@ -88,11 +87,10 @@ class Searcher:
         vector = self._query_vector(request)
         timer.lap("embed")
         with self._store.read(self._project_id) as transaction:
-            query = PreparedQuery(self._analyser.query_terms(request.query), vector, request.similarity_threshold)
+            terms = self._analyser.query_terms(request.query)
+            query = PreparedQuery(terms, vector, request.similarity_threshold, request.companions)
             findings = self._run_sources(request, query, transaction)
             hits = self._hits(request, findings)
-            found = [hit.record for hit in hits if isinstance(hit.record, Turn)]
-            companions = read_exchanges(found, transaction.turns) if request.companions else {}
         timer.lap("search")
         strategy, rerank_error = _strategy(findings), None
         if request.rerank and hits:
@@ -100,6 +98,7 @@ class Searcher:
             hits, rerank_error = rerank(request.query, hits, self._reranker)
             strategy = RERANK if rerank_error is None else strategy
             timer.lap("rerank")
+        companions = {turn_id: turns for found in findings for turn_id, turns in found.companions.items()}
         return SearchResult(hits, _outcomes(findings), timer.stages, strategy, rerank_error, companions)
 
     def _query_vector(self, request: SearchRequest) -> QueryVector:
@@ -159,7 +158,7 @@ def _failed(plan: SourcePlan, mode: Mode, error: MemoryServerError) -> SourceFin
 def _degraded(found: SourceFindings, reason: str | None) -> SourceFindings:
     if found.error is not None or found.mode is found.plan.mode:
         return found
-    return SourceFindings(found.plan, found.mode, found.legs, found.order, found.records, found.states, reason)
+    return replace(found, error=reason)
 
 
 def _outcomes(findings: Sequence[SourceFindings]) -> list[Outcome]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memoranda.engine.ports import Transaction
 from memoranda.engine.records import PRIVATE, PROFILE, STM, IndexState, Profile, Turn
 from memoranda.engine.retrieval.bm25 import score_text
-from memoranda.engine.retrieval.companions import is_tool_turn
+from memoranda.engine.retrieval.companions import is_tool_turn, read_exchanges
 from memoranda.engine.retrieval.fusion import Legs, above_threshold, fuse
 from memoranda.engine.retrieval.hits import Explanation, Found, LegRank
 from memoranda.engine.retrieval.neighbours import missing_runs, smooth
@@ -29,6 +29,7 @@ class PreparedQuery:
     terms: tuple[str, ...]
     vector: QueryVector
     threshold: float | None = None
+    companions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class SourceFindings:
     states: Mapping[int, IndexState] = field(default_factory=dict)
     error: str | None = None
     failed: bool = False
+    companions: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
 
     def explanations(self, settings: FusionSettings) -> dict[int, Explanation]:
         """Say for each record why it stands where it does."""
@@ -78,7 +80,8 @@ class SourceSearch:
             order = self._smoothed(order, records, leg_query)
         times = {key: _time_of(record) for key, record in records.items()}
         order = favour_recent(order, times, self._settings.recency)[: plan.top_k]
-        return SourceFindings(plan, _ran(legs), legs, tuple(order), records, states, error)
+        found = SourceFindings(plan, _ran(legs), legs, tuple(order), records, states, error)
+        return replace(found, companions=self._companions(found, leg_query)) if self._query.companions else found
 
     def _legs(self, leg_query: LegQuery, mode: Mode, pool: int) -> tuple[Legs, str | None]:
         text: list[ScoredKey] | None = None
@@ -138,6 +141,17 @@ class SourceSearch:
             for turn in self._neighbours(best, turns, leg_query):
                 turns[turn.key] = records[turn.key] = turn
         return smooth(scores, turns, self._settings.neighbours)
+
+    def _companions(self, found: SourceFindings, leg_query: LegQuery) -> dict[str, tuple[Turn, ...]]:
+        shown = {item.key for item in found.order}
+        turns = [record for key, record in found.records.items() if key in shown and isinstance(record, Turn)]
+        narrowed = leg_query.narrowing != _NO_NARROWING
+        return read_exchanges(
+            turns,
+            self._rows.turns,
+            # Whether another turn satisfies the narrowing is not known here; then only what was found is paired.
+            lambda turn: turn.key in shown or (not narrowed and _admitted(turn, leg_query)),
+        )
 
     def _neighbours(self, best: Sequence[Turn], known: dict[int, Turn], leg_query: LegQuery) -> Iterable[Turn]:
         for run in missing_runs(best, known.values(), self._settings.neighbours):
