@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Engine, create_engine, event
@@ -14,6 +16,8 @@ from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.schema import SCHEMA_VERSION
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.store import SqlStore
+from memoranda.stores.sql.transaction import SqlTransaction
+from memoranda.stores.sqlite.fork_gate import GATE
 from memoranda.stores.sqlite.schema import prepare_schema
 from memoranda.stores.sqlite.vectors import SqliteVectorScan
 
@@ -70,7 +74,8 @@ class SqliteStore(SqlStore):
             raise MemoryStoreError(f"cannot open {str(path)!r}: the folder {str(file.parent)!r} does not exist")
         engine = _engine(file)
         try:
-            prepare_schema(engine, file, wait_seconds=BUSY_SECONDS)
+            with GATE.passing():
+                prepare_schema(engine, file, wait_seconds=BUSY_SECONDS)
         except BaseException:
             engine.dispose()
             raise
@@ -78,6 +83,17 @@ class SqliteStore(SqlStore):
 
     def describe(self) -> StoreDescription:
         return StoreDescription(dialect="sqlite", location=str(self._path), schema_version=SCHEMA_VERSION)
+
+    @contextmanager
+    def _transaction(
+        self, project_id: str, begin: Callable[[Executor], None]
+    ) -> Iterator[tuple[Executor, SqlTransaction]]:
+        with GATE.passing(), super()._transaction(project_id, begin) as opened:
+            yield opened
+
+    def close(self) -> None:
+        with GATE.passing():
+            super().close()
 
     def _begin_read(self, sql: Executor) -> None:
         sql.begin("BEGIN")
