@@ -26,16 +26,18 @@ demo: $(VENV)/.stamp  ## the main job on a conversation that the repository carr
 test: $(VENV)/.stamp  ## the tests, without slow and drill
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-check: $(VENV)/.stamp  ## format, lint, types, layers, shape: what CI checks
+check: $(VENV)/.stamp  ## format, lint, types, layers, shape, generated files: what CI checks
 	$(BIN)/ruff format --check --output-format concise .
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests tools bench
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.shape
+	$(BIN)/python -m tools.generate_async --check
 
-fmt: $(VENV)/.stamp  ## format and fix what can be fixed
+fmt: $(VENV)/.stamp  ## format, fix what can be fixed, generate AsyncMemory
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/python -m tools.generate_async
 
 bench: $(VENV)/.stamp  ## speed, as ratios within one run
 	$(BIN)/python -m bench $(ARGS)

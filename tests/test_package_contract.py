@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import memoranda
-from memoranda import Memory
+from memoranda import AsyncMemory, Memory
 from memoranda.sdk._management import NOT_GIVEN
 
 SHARED_NAMES = set(
@@ -27,8 +27,8 @@ SHARED_NAMES = set(
 
 OUR_NAMES = set(
     """
-    BulkItemResult ChunkExplanation CustomInput DeletionReport EpisodicInput FailureEntry FailurePage LegScore
-    MemoryConfigError MemoryConflictError MemoryCrudClient MemoryEmbedderMismatchError MemoryEntry MemoryInput
+    AsyncMemory BulkItemResult ChunkExplanation CustomInput DeletionReport EpisodicInput FailureEntry FailurePage
+    LegScore MemoryConfigError MemoryConflictError MemoryCrudClient MemoryEmbedderMismatchError MemoryEntry MemoryInput
     MemoryManagement MemoryNotFoundError MemoryPage MemoryStoreError MemoryUpdate ProceduralInput
     SemanticInput StatusReport TaxonomicInput TurnEntry TurnInput TurnPage __version__
     """.split()
@@ -138,8 +138,8 @@ OUR_METHODS = {
 }
 
 
-def parameters(method: str) -> list[inspect.Parameter]:
-    bound = inspect.signature(getattr(Memory, method)).parameters.values()
+def parameters(method: str, facade: type = Memory) -> list[inspect.Parameter]:
+    bound = inspect.signature(getattr(facade, method)).parameters.values()
     return [each.replace(annotation=inspect.Parameter.empty) for each in bound if each.name != "self"]
 
 
@@ -188,6 +188,29 @@ def test_our_methods_keep_their_parameters(method: str) -> None:
 
 def test_every_public_method_says_what_it_does() -> None:
     assert [name for name in SHARED_METHODS | OUR_METHODS if not inspect.getdoc(getattr(Memory, name))] == []
+
+
+def test_the_asynchronous_facade_has_the_same_surface() -> None:
+    public, twins = ({name for name in dir(each) if not name.startswith("_")} for each in (Memory, AsyncMemory))
+    assert twins == public | {"aclose"}
+
+
+@pytest.mark.parametrize("method", ["__init__", *SHARED_METHODS, *OUR_METHODS])
+def test_the_asynchronous_facade_has_the_same_parameters(method: str) -> None:
+    assert parameters(method, AsyncMemory) == parameters(method)
+
+
+@pytest.mark.parametrize("method", [*SHARED_METHODS, *OUR_METHODS, "aclose"])
+def test_what_may_wait_is_a_coroutine_and_says_what_it_does(method: str) -> None:
+    twin = getattr(AsyncMemory, method)
+    assert inspect.iscoroutinefunction(twin) == (method not in {"bind", "open"})
+    assert inspect.getdoc(twin)
+
+
+def test_the_facade_does_not_load_an_event_loop() -> None:
+    code = "import sys; from memoranda import Memory; print('asyncio' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
 
 
 def test_a_bare_import_loads_no_dependency() -> None:

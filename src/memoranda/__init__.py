@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memoranda._version import __version__
 
 if TYPE_CHECKING:
+    from memoranda.sdk.aio.memory import AsyncMemory
     from memoranda.sdk.errors import (
         MemoryAPIError,
         MemoryAuthError,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AmbientIdentityRuntime",
+    "AsyncMemory",
     "BulkCreateSemanticResult",
     "BulkItemResult",
     "ChunkExplanation",
@@ -150,6 +152,8 @@ __all__ = [
 ]
 
 _HOMES = ("memoranda.sdk.memory", "memoranda.sdk.errors", "memoranda.sdk.protocol", "memoranda.sdk.models")
+# Loaded when it is named: with the others it would bring asyncio to every program.
+_ASYNCHRONOUS_HOME = "memoranda.sdk.aio.memory"
 
 
 def __getattr__(name: str) -> object:
@@ -157,6 +161,8 @@ def __getattr__(name: str) -> object:
     # first model is made, and a program that only names the package should not pay it.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "AsyncMemory":
+        return vars(import_module(_ASYNCHRONOUS_HOME))[name]
     for home in _HOMES:
         module = import_module(home)
         globals().update({public: vars(module)[public] for public in __all__ if public in vars(module)})

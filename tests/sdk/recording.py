@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memoranda import (
+    AsyncMemory,
     BulkItemResult,
     ContextMetadata,
     ContextResponse,
@@ -177,3 +178,8 @@ class FullRuntime(Recorder):
 def over(runtime: Any, client: Any = None) -> Memory:
     """Return a handle over fakes, whose methods are made at run time and so unknown to a type checker."""
     return Memory(runtime=runtime, client=client)
+
+
+def over_async(runtime: Any, client: Any = None) -> AsyncMemory:
+    """Return an asynchronous handle over fakes."""
+    return AsyncMemory(runtime=runtime, client=client)

@@ -17,7 +17,7 @@ BOUND = MemoryRequestContext(user_id="b-u")
 STM = [SourceSpec(source=MemorySource.STM)]
 
 Who = tuple[str | None, str | None, str | None]
-Call = Callable[[Memory], object]
+Call = Callable[[Memory], Any]
 
 
 def handle(bound: MemoryRequestContext | None, ambient: MemoryRequestContext | None = AMBIENT) -> tuple[Memory, Any]:

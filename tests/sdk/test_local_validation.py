@@ -25,7 +25,7 @@ U1 = MemoryRequestContext(user_id="u1", agent_id="a1", session_id="s1")
 SEMANTIC = [SourceSpec(source=MemorySource.SEMANTIC)]
 STM = [SourceSpec(source=MemorySource.STM)]
 
-Call = Callable[[Memory], object]
+Call = Callable[[Memory], Any]
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_enabled_sources_are_left_to_the_engine(memory: Memory, runtime: CoreRun
     assert runtime.last["enabled_sources"] == enabled
 
 
-UNENCODABLE: dict[str, Callable[[Memory, Any], object]] = {
+UNENCODABLE: dict[str, Callable[[Memory, Any], Any]] = {
     "turn": lambda m, bad: m.record_turn(role="user", metadata=bad),
     "tool call": lambda m, bad: m.record_turn(role="user", tool_calls=[bad]),
     "semantic": lambda m, bad: m.save_semantic(text="t", label="l", metadata=bad),
@@ -187,7 +187,7 @@ UNENCODABLE: dict[str, Callable[[Memory, Any], object]] = {
 
 @pytest.mark.parametrize("call", UNENCODABLE.values(), ids=UNENCODABLE)
 def test_what_json_cannot_carry_is_refused(
-    memory: Memory, runtime: CoreRuntime, call: Callable[[Memory, Any], object]
+    memory: Memory, runtime: CoreRuntime, call: Callable[[Memory, Any], Any]
 ) -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
         call(memory, {"k": {1, 2}})
