@@ -22,6 +22,9 @@ from memoranda.stores.sqlite import SqliteStore
 LOCAL = "local"
 """Names the built-in extractor, as an ``llm``, and the built-in embedder, as an ``embedder``."""
 
+IN_MEMORY = ":memory:"
+"""Names a store that leaves nothing behind."""
+
 _T = TypeVar("_T")
 
 
@@ -33,8 +36,10 @@ class SystemClock:
 
 
 def open_store(path_or_url: str | os.PathLike[str]) -> SqliteStore:
-    """Open the store that a path or a URL (``sqlite:///…``) names."""
+    """Open the store that a path or a URL (``sqlite:///…``) names; ``:memory:`` is gone once it is closed."""
     text = os.fspath(path_or_url)
+    if text == IN_MEMORY:
+        return SqliteStore.open_temporary()
     if not text.strip():
         raise MemoryConfigError("the path of the store is blank: name a file, such as 'memory.db'")
     scheme = text.partition("://")[0].lower() if "://" in text else ""

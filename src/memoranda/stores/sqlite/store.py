@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
@@ -23,7 +24,6 @@ from memoranda.stores.sqlite.vectors import SqliteVectorScan
 
 BUSY_SECONDS = 60.0
 """How long a call waits for another process's write before it fails with a retryable error."""
-
 
 CHECKPOINT_PAGES = 4_000
 """How long the write-ahead log grows (16 MB) before it is copied into the file. A turn writes to some 40 pages, many of
@@ -61,6 +61,16 @@ class SqliteStore(SqlStore):
     def __init__(self, path: Path, engine: Engine) -> None:
         super().__init__(engine, SqliteVectorScan())
         self._path = path
+        self._folder: TemporaryDirectory[str] | None = None
+
+    @classmethod
+    def open_temporary(cls) -> SqliteStore:
+        """Open a new store in a temporary file that goes when the store is closed or collected."""
+        # A file, not SQLite's own memory: there every connection would have a database of its own.
+        folder = TemporaryDirectory(prefix="memoranda-")
+        store = cls.open(Path(folder.name) / "memory.db")
+        store._folder = folder
+        return store
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> SqliteStore:
@@ -94,6 +104,8 @@ class SqliteStore(SqlStore):
     def close(self) -> None:
         with GATE.passing():
             super().close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def _begin_read(self, sql: Executor) -> None:
         sql.begin("BEGIN")
