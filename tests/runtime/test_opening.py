@@ -51,7 +51,7 @@ def test_blank_path_is_refused(bad: str) -> None:
 
 def test_what_lacks_a_provider_s_attributes_is_refused_before_a_file_is_made(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    with pytest.raises(MemoryConfigError, match="lacks .*dimension"):
+    with pytest.raises(MemoryConfigError, match=r"lacks .*dimension"):
         Memory.open(path, embedder=object())
     with pytest.raises(MemoryConfigError, match="lacks now"):
         Memory.open(path, embedder=None, clock=object())
