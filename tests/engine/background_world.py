@@ -20,6 +20,7 @@ from memoranda.engine.jobs.worker import WorkerSettings
 from memoranda.engine.memories import MemoryWriter
 from memoranda.engine.ports import MemoryQuery, Transaction
 from memoranda.engine.project import open_project
+from memoranda.engine.purge import Purger
 from memoranda.engine.records import Identity, MemoryRecord, MemoryStatus, Snapshot, Turn
 from memoranda.engine.scope import Scope
 from memoranda.engine.turns import TurnDraft, TurnService
@@ -119,7 +120,13 @@ class World:
         )
         self.writer = MemoryWriter(self.analyser, self.clock, self.config, self.planner)
         self.turns = TurnService(
-            self.store, PROJECT, analyser=self.analyser, clock=self.clock, config=self.config, planner=self.planner
+            self.store,
+            PROJECT,
+            analyser=self.analyser,
+            clock=self.clock,
+            config=self.config,
+            planner=self.planner,
+            purger=Purger(self.writer),
         )
         self.background = self.new_background()
 

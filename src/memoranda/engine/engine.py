@@ -74,7 +74,10 @@ class MemoryEngine:
         self.embedding = EmbeddingService(providers.embedder, providers.count_tokens)
         planner = JobPlanner(config, embedder=self.embedding.name, extractor=providers.extractor.name)
         writer = MemoryWriter(self.analyser, clock, config, planner)
-        self.turns = TurnService(store, project_id, analyser=self.analyser, clock=clock, config=config, planner=planner)
+        purger = Purger(writer)
+        self.turns = TurnService(
+            store, project_id, analyser=self.analyser, clock=clock, config=config, planner=planner, purger=purger
+        )
         self.memories = MemoryService(
             store, project_id, writer=writer, embedding=self.embedding, clock=clock, config=config
         )
@@ -82,7 +85,6 @@ class MemoryEngine:
         self.profiles = ProfileService(
             store, project_id, analyser=self.analyser, embedding=self.embedding, clock=clock, config=config
         )
-        purger = Purger(writer)
         self.deletion = DeletionService(store, project_id, purger=purger, clock=clock)
         self.searcher = Searcher(
             store,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ProjectConfig
@@ -12,6 +13,7 @@ from memoranda.engine.ids import new_id
 from memoranda.engine.indexing import entry_for_turn
 from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.ports import Clock, SessionAdvance, Store, Transaction
+from memoranda.engine.purge import Purger
 from memoranda.engine.records import Identity, JsonObject, Session, Turn
 from memoranda.engine.scope import Scope
 from memoranda.engine.text import clean_object, clean_text, require_storable_id
@@ -61,6 +63,7 @@ class TurnService:
         clock: Clock,
         config: ProjectConfig,
         planner: JobPlanner,
+        purger: Purger,
     ) -> None:
         self._store = store
         self._project_id = project_id
@@ -68,6 +71,7 @@ class TurnService:
         self._clock = clock
         self._config = config
         self._planner = planner
+        self._purger = purger
 
     def record(self, drafts: Sequence[TurnDraft]) -> list[RecordedTurn]:
         """Store turns in order, all or none.
@@ -78,7 +82,7 @@ class TurnService:
             return []
         drafts = [checked_turn(draft) for draft in drafts]
         with self._store.write(self._project_id) as tx:
-            known = _Known(tx)
+            known = _Known(partial(self._living, tx))
             fresh = [position for position, draft in enumerate(drafts) if known.is_new(draft, position)]
             stored = dict(zip(fresh, self._store_new(tx, [drafts[position] for position in fresh]), strict=True))
         return [
@@ -87,6 +91,14 @@ class TurnService:
             else RecordedTurn(known.first(draft, stored), repeated=True)
             for position, draft in enumerate(drafts)
         ]
+
+    def _living(self, tx: Transaction, place: tuple[str, str, str]) -> Turn | None:
+        """Return the turn that has an idempotency key; one whose lifetime has ended is removed, and the key is free."""
+        found = tx.turns.by_idempotency_key(*place)
+        if found is None or not _expired(found, self._clock.now()):
+            return found
+        self._purger.remove_turns(tx, [found])
+        return None
 
     def _store_new(self, tx: Transaction, drafts: Sequence[TurnDraft]) -> list[Turn]:
         if not drafts:
@@ -124,8 +136,8 @@ class TurnService:
 class _Known:
     """Which turns of a batch were stored before, by their idempotency keys."""
 
-    def __init__(self, tx: Transaction) -> None:
-        self._tx = tx
+    def __init__(self, stored: Callable[[tuple[str, str, str]], Turn | None]) -> None:
+        self._stored = stored
         self._before: dict[tuple[str, str, str], Turn] = {}
         self._batch: dict[tuple[str, str, str], tuple[int, TurnDraft]] = {}
 
@@ -137,7 +149,7 @@ class _Known:
         if place in self._batch:
             _check_same(draft, self._batch[place][1])
             return False
-        before = self._tx.turns.by_idempotency_key(*place)
+        before = self._stored(place)
         if before is None:
             self._batch[place] = (position, draft)
             return True

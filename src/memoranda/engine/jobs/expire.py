@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from memoranda.engine.jobs.handler import Lease, Outcome
@@ -14,6 +14,8 @@ from memoranda.engine.records import PROFILE, STM, Job
 _BATCH = 200
 _INTERVAL = timedelta(hours=1)
 """How often to look while something has a lifetime; reads leave out what has expired at once."""
+_END = datetime.max.replace(tzinfo=UTC)
+"""What has a lifetime has expired by then."""
 
 
 class MemoryRemover(Protocol):
@@ -61,10 +63,9 @@ class ExpireHandler:
 
     def _schedule(self, tx: Transaction, now: datetime) -> None:
         """Look again when the next thing ends, or after a while where the index does not say when."""
-        later = now.replace(year=9000)
-        snapshots = tx.snapshots.expired(later, 1)
+        snapshots = tx.snapshots.expired(_END, 1)
         ends = [end for snapshot in snapshots if (end := snapshot.expires_at) is not None]
-        if tx.index.expired(later, 1):
+        if tx.index.expired(_END, 1):
             ends.append(now + _INTERVAL)
         if ends:
             tx.jobs.enqueue(expire_job(run_at=max(now, min(ends)), now=now))
