@@ -85,24 +85,24 @@ SHARED_METHODS = {
 
 # What we add to them, keyword-only and after everything else.
 OUR_PARAMETERS = {
-    "build_context": "mode top_k query_embedding include_superseded explain",
-    "build_context_from_sources": "query_embedding include_superseded explain",
-    "discover_procedures": "mode query_embedding include_superseded explain",
+    "build_context": "mode top_k query_embedding include_superseded as_of explain",
+    "build_context_from_sources": "query_embedding include_superseded as_of explain",
+    "discover_procedures": "mode query_embedding include_superseded as_of explain",
     "get_procedure": "as_of",
     "get_semantic": "as_of",
     "get_taxonomic_term": "as_of",
     "list_episodes": "include_superseded as_of",
     "record_turn": "timestamp ttl_days",
-    "retrieve": "visibility mode query_embedding include_superseded explain",
+    "retrieve": "visibility mode query_embedding include_superseded as_of explain",
     "save": "namespace key visibility timestamp ttl_days idempotency_key embedding",
     "save_episode": "timestamp ttl_days idempotency_key embedding",
     "save_procedure": "timestamp ttl_days idempotency_key embedding",
     "save_semantic": "timestamp ttl_days idempotency_key embedding",
     "save_taxonomic": "timestamp ttl_days idempotency_key embedding",
-    "search": "mode query_embedding include_superseded explain",
-    "search_episodes": "mode query_embedding include_superseded explain",
-    "search_semantic": "mode query_embedding include_superseded explain",
-    "search_taxonomic": "mode query_embedding include_superseded explain",
+    "search": "mode query_embedding include_superseded as_of explain",
+    "search_episodes": "mode query_embedding include_superseded as_of explain",
+    "search_semantic": "mode query_embedding include_superseded as_of explain",
+    "search_taxonomic": "mode query_embedding include_superseded as_of explain",
 }
 
 OUR_METHODS = {

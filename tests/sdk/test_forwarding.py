@@ -132,6 +132,20 @@ def test_read_options_arrive_on_contexts(memory: Memory, runtime: FullRuntime, n
     assert runtime.last["max_tokens"] == 9
 
 
+@pytest.mark.parametrize(("name", "call"), (SEARCHES | CONTEXTS).values(), ids=SEARCHES | CONTEXTS)
+def test_searches_and_contexts_take_a_moment(memory: Memory, runtime: FullRuntime, name: str, call: Call) -> None:
+    call(memory, as_of="2026-03-01T13:00:00+01:00")
+    assert runtime.last["as_of"] == NOW
+    with pytest.raises(ValueError, match="as_of"):
+        call(memory, as_of="last year")
+    assert len(runtime.calls) == 1
+
+
+def test_search_passes_a_moment_to_every_source(memory: Memory, runtime: FullRuntime) -> None:
+    memory.search("q", sources=["semantic", "episodic", "taxonomic", "procedural"], as_of=NOW)
+    assert [arguments["as_of"] for _, arguments in runtime.calls] == [NOW] * 4
+
+
 def test_search_passes_read_options_to_every_source(memory: Memory, runtime: FullRuntime) -> None:
     memory.search("q", sources=["semantic", "episodic", "taxonomic", "procedural"], mode="hybrid", explain=True)
     assert [(a["mode"], a["explain"]) for _, a in runtime.calls] == [(RetrievalMode.HYBRID, True)] * 4

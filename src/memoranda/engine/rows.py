@@ -38,13 +38,17 @@ from memoranda.engine.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What restricts candidates but never statistics. ``keys`` restricts to these records; ``valid_at`` to validity."""
+    """What restricts candidates but never statistics. ``keys`` restricts to these records.
+
+    ``valid_at`` restricts memories to those that held then, ``said_by`` turns to those of that time at the latest.
+    """
 
     record_types: tuple[str, ...] = ()
     domain: str | None = None
     tags: tuple[str, ...] = ()
     where: Filter | None = None
     valid_at: datetime | None = None
+    said_by: datetime | None = None
     keys: tuple[int, ...] | None = None
 
 
@@ -106,6 +110,10 @@ class SearchRows(Protocol):
 
     def vectors(self, query: LegQuery, model: str, vector: Sequence[float], limit: int) -> Sequence[ScoredKey]:
         """Return the ``limit`` best records by cosine with the best of their pieces, exact, ties by key."""
+        ...
+
+    def vectors_of(self, keys: Sequence[int], model: str) -> Sequence[RecordVectors]:
+        """Return the vectors of this model that these records have, in key order."""
         ...
 
     def documents(self, keys: Sequence[int]) -> Sequence[DocumentRow]:

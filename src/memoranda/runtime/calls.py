@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from memoranda.engine.engine import MemoryEngine
 from memoranda.engine.filters import Filter, FilterError, parse_filter
-from memoranda.engine.records import VISIBILITIES
+from memoranda.engine.records import STM, VISIBILITIES
+from memoranda.engine.retrieval.plan import SourcePlan
 from memoranda.engine.scope import Scope, blank_is_any
 from memoranda.sdk.errors import MemoryBadRequestError
 
@@ -47,3 +49,17 @@ class EngineCalls:
             return parse_filter(raw, self._engine.config.filter_keys)
         except FilterError as error:
             raise MemoryBadRequestError(str(error), code=error.code) from error
+
+
+def includes_superseded(options: Mapping[str, Any]) -> bool:
+    """Return whether a search reads superseded records; one about the past does, as they held then."""
+    return bool(options.get("include_superseded")) or options.get("as_of") is not None
+
+
+def at_moment(plan: SourcePlan, options: Mapping[str, Any]) -> SourcePlan:
+    """Narrow a source to what held (turns: was said) at the moment that the options name, if any."""
+    moment = options.get("as_of")
+    if moment is None:
+        return plan
+    named = {"said_by": moment} if plan.source == STM else {"valid_at": moment}
+    return replace(plan, narrowing=replace(plan.narrowing, **named))

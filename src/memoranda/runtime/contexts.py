@@ -12,7 +12,7 @@ from memoranda.engine.ports import Narrowing
 from memoranda.engine.records import BUILT_IN_KINDS, EPISODIC, SEMANTIC, STM
 from memoranda.engine.retrieval.plan import Mode, SearchRequest, SourcePlan
 from memoranda.engine.scope import Scope
-from memoranda.runtime.calls import EngineCalls, Json
+from memoranda.runtime.calls import EngineCalls, Json, at_moment, includes_superseded
 from memoranda.runtime.chunks import context_response
 from memoranda.sdk.errors import MemoryBadRequestError
 from memoranda.sdk.models import ContextResponse, FormatStyle, SourceSpec
@@ -100,9 +100,9 @@ class ContextCalls(EngineCalls):
         return SearchRequest(
             query=query,
             scope=scope,
-            sources=plans,
+            sources=[at_moment(plan, options) for plan in plans],
             query_vector=options.get("query_embedding"),
-            include_superseded=bool(options.get("include_superseded")),
+            include_superseded=includes_superseded(options),
             rerank=rerank,
             explain=bool(options.get("explain")),
         )

@@ -13,7 +13,7 @@ from memoranda.engine.retrieval.hits import Hit
 from memoranda.engine.retrieval.plan import Mode, SearchRequest, SourcePlan
 from memoranda.engine.scope import Scope, blank_is_any
 from memoranda.engine.tags import TagScalar, flat_tags
-from memoranda.runtime.calls import EngineCalls, Json
+from memoranda.runtime.calls import EngineCalls, Json, at_moment, includes_superseded
 from memoranda.runtime.chunks import chunk, procedure_entry
 from memoranda.runtime.entries import present
 from memoranda.sdk.errors import MemoryBadRequestError
@@ -114,9 +114,9 @@ class SearchCalls(EngineCalls):
         request = SearchRequest(
             query=query,
             scope=scope,
-            sources=(plan,),
+            sources=(at_moment(plan, options),),
             query_vector=options.get("query_embedding"),
-            include_superseded=bool(options.get("include_superseded")),
+            include_superseded=includes_superseded(options),
             similarity_threshold=similarity_threshold or None,
             explain=bool(options.get("explain")),
         )

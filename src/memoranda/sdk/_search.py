@@ -36,8 +36,9 @@ class Searches(Handle):
     """The part of `Memory` that searches.
 
     All searches take: `mode` (`text`, `semantic` or `hybrid`; default hybrid), `query_embedding` (the caller's own
-    vector for the query), `include_superseded` (records that no longer hold, too) and `explain` (how each result was
-    found).
+    vector for the query), `include_superseded` (records that no longer hold, too), `as_of` (records that held at that
+    time, superseded by now or not; earlier states of a record that was changed in place are found by `get_memory`
+    alone) and `explain` (how each result was found).
     """
 
     def search_semantic(
@@ -50,11 +51,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best semantic memories, best first."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return self._connection.runtime.search_semantic(
@@ -72,11 +78,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best episodes, best first; of one session only when `session_id` is given here."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return self._connection.runtime.search_episodes(
@@ -94,11 +105,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best terms, best first, of one domain when given."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return self._connection.runtime.search_taxonomic(
@@ -118,11 +134,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[dict[str, Any]]:
         """Return the best procedures, best first, as dicts with `id`, `procedure`, `content`, `timestamp`, `score`."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return self._connection.runtime.discover_procedures(
@@ -152,6 +173,7 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Search several kinds (default: semantic and episodic), one after the other, and merge by score.
@@ -161,7 +183,11 @@ class Searches(Handle):
         """
         wanted = _wanted(sources)
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         question = _Question(
             query=query,

@@ -112,6 +112,7 @@ class MemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> ContextResponse:
         """Assemble a context from the enabled sources (default episodic and semantic), all with one filter.
@@ -137,6 +138,7 @@ class MemoryRuntime(Protocol):
         # ours
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> ContextResponse:
         """Assemble a context with mode, filter and size set per source; report `source_outcomes`.
@@ -156,6 +158,7 @@ class MemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best semantic memories, best first."""
@@ -173,6 +176,7 @@ class MemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best episodes, best first."""
@@ -190,6 +194,7 @@ class MemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best terms, best first, of one domain when given."""
@@ -209,6 +214,7 @@ class MemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[Json]:
         """Return the best procedures as dicts: the chunk's metadata overlaid with `id`, `timestamp`, `procedure`,
@@ -401,6 +407,7 @@ class MemoryCrudClient(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> CustomMemoryRetrieveResult | Mapping[str, Any]:
         """Return the best memories of the type whose tags equal those given, best first."""

@@ -76,6 +76,7 @@ def read_options(
     mode: RetrievalMode | str | None = None,
     query_embedding: Sequence[float] | None = None,
     include_superseded: bool = False,
+    as_of: object = None,
     explain: bool = False,
 ) -> dict[str, Any]:
     """Return the options of a read that were given, in the runtime's form; ValueError for a bad one."""
@@ -84,6 +85,7 @@ def read_options(
         query_embedding=None if query_embedding is None else parse_vector(query_embedding, "query_embedding"),
         include_superseded=include_superseded,
         explain=explain,
+        **as_of_option(as_of),
     )
 
 

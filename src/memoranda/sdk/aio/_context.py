@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from memoranda.sdk._context import _session
@@ -39,19 +40,24 @@ class Contexts(Handle):
         top_k: int | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> ContextResponse:
         """Assemble a context for `query` from the enabled sources (default: episodic and semantic).
 
         `max_tokens` is an upper bound on the whole; `include_memories` adds the chunks that were used, and `explain`
         tells on each how it was found. `mode` (default hybrid) and `top_k` (default 50, at most 200) hold for every
-        source; with a `mode` the metadata tells how each source was searched. `thread_id` is a deprecated name for
-        `session_id`.
+        source; with a `mode` the metadata tells how each source was searched. With `as_of`, memories are those that
+        held at that time, and turns those said by then. `thread_id` is a deprecated name for `session_id`.
         """
         require_positive_max_tokens(max_tokens)
         require_valid_format_style(format_style)
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, session_id=_session(session_id, thread_id), visibility=visibility)
         return await self._connection.runtime.build_context(
@@ -80,6 +86,7 @@ class Contexts(Handle):
         include_memories: bool = False,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> ContextResponse:
         """Assemble a context with search mode, filter and size set for each source.
@@ -89,7 +96,9 @@ class Contexts(Handle):
         require_positive_max_tokens(max_tokens)
         require_valid_format_style(format_style)
         require_valid_sources(sources)
-        options = read_options(query_embedding=query_embedding, include_superseded=include_superseded, explain=explain)
+        options = read_options(
+            query_embedding=query_embedding, include_superseded=include_superseded, as_of=as_of, explain=explain
+        )
         who = self._reader(user_id=user_id, session_id=_session(session_id, thread_id), visibility=visibility)
         require_session_for_stm(sources, who.session_id)
         return await self._connection.runtime.build_context_from_sources(

@@ -70,6 +70,7 @@ class CustomTypes(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> CustomMemoryRetrieveResult:
         """Return the best memories of a declared type whose tags equal those given, best first.
@@ -78,7 +79,11 @@ class CustomTypes(Handle):
         """
         _require_type_and_tags(memory_type, tags)
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         client = self._connection.client
         who = self._reader(visibility=visibility) if self._connection.client_is_platform else MemoryRequestContext()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from memoranda.sdk._search import _procedure_chunk, _Question, _unscored_last, _wanted
@@ -17,8 +18,9 @@ class Searches(Handle):
     """The part of `AsyncMemory` that searches.
 
     All searches take: `mode` (`text`, `semantic` or `hybrid`; default hybrid), `query_embedding` (the caller's own
-    vector for the query), `include_superseded` (records that no longer hold, too) and `explain` (how each result was
-    found).
+    vector for the query), `include_superseded` (records that no longer hold, too), `as_of` (records that held at that
+    time, superseded by now or not; earlier states of a record that was changed in place are found by `get_memory`
+    alone) and `explain` (how each result was found).
     """
 
     async def search_semantic(
@@ -31,11 +33,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best semantic memories, best first."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return await self._connection.runtime.search_semantic(
@@ -53,11 +60,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best episodes, best first; of one session only when `session_id` is given here."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return await self._connection.runtime.search_episodes(
@@ -75,11 +87,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best terms, best first, of one domain when given."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return await self._connection.runtime.search_taxonomic(
@@ -99,11 +116,16 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[dict[str, Any]]:
         """Return the best procedures, best first, as dicts with `id`, `procedure`, `content`, `timestamp`, `score`."""
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         who = self._reader(user_id=user_id, visibility=visibility)
         return await self._connection.runtime.discover_procedures(
@@ -133,6 +155,7 @@ class Searches(Handle):
         mode: RetrievalMode | str | None = None,
         query_embedding: Sequence[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Search several kinds (default: semantic and episodic), one after the other, and merge by score.
@@ -142,7 +165,11 @@ class Searches(Handle):
         """
         wanted = _wanted(sources)
         options = read_options(
-            mode=mode, query_embedding=query_embedding, include_superseded=include_superseded, explain=explain
+            mode=mode,
+            query_embedding=query_embedding,
+            include_superseded=include_superseded,
+            as_of=as_of,
+            explain=explain,
         )
         question = _Question(
             query=query,

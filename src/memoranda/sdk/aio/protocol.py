@@ -78,6 +78,7 @@ class AsyncMemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> ContextResponse:
         """Assemble a context from the enabled sources (default episodic and semantic), all with one filter.
@@ -103,6 +104,7 @@ class AsyncMemoryRuntime(Protocol):
         # ours
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> ContextResponse:
         """Assemble a context with mode, filter and size set per source; report `source_outcomes`.
@@ -122,6 +124,7 @@ class AsyncMemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best semantic memories, best first."""
@@ -139,6 +142,7 @@ class AsyncMemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best episodes, best first."""
@@ -156,6 +160,7 @@ class AsyncMemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[MemoryChunk]:
         """Return the best terms, best first, of one domain when given."""
@@ -175,6 +180,7 @@ class AsyncMemoryRuntime(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> list[Json]:
         """Return the best procedures as dicts: the chunk's metadata overlaid with `id`, `timestamp`, `procedure`,
@@ -367,6 +373,7 @@ class AsyncMemoryCrudClient(Protocol):
         mode: RetrievalMode | None = None,
         query_embedding: list[float] | None = None,
         include_superseded: bool = False,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> CustomMemoryRetrieveResult | Mapping[str, Any]:
         """Return the best memories of the type whose tags equal those given, best first."""

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, bindparam, exists, or_, select
 
 from memoranda.engine.ports import LegQuery, Narrowing
-from memoranda.stores.schema import memories, record_values
+from memoranda.stores.schema import documents, memories, record_values, turns
 from memoranda.stores.sql.codec import to_micros
 from memoranda.stores.sql.filters import filter_clause
 from memoranda.stores.sql.hidden import not_hidden
@@ -75,6 +75,14 @@ def _memory(table: Table, *conditions: ColumnElement[bool]) -> ColumnElement[boo
     return exists(select(1).select_from(memories).where(*same, *conditions))
 
 
+def _turn(table: Table, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    # Turns are found by id, which the documents have.
+    entry = documents.alias("entry")
+    same = (entry.c.project_id == table.c.project_id, entry.c.key == table.c.key)
+    joined = entry.join(turns, and_(turns.c.project_id == entry.c.project_id, turns.c.id == entry.c.record_id))
+    return exists(select(1).select_from(joined).where(*same, *conditions))
+
+
 def _value(table: Table, name: str, parameter: str) -> ColumnElement[bool]:
     values = record_values.c
     return exists(
@@ -100,6 +108,9 @@ def narrowed(table: Table, narrowing: Narrowing, parameters: dict[str, object]) 
         parameters["valid_at"] = to_micros(narrowing.valid_at)
         ends = or_(memories.c.valid_to.is_(None), memories.c.valid_to > bindparam("valid_at"))
         yield _memory(table, and_(memories.c.valid_from <= bindparam("valid_at"), ends))
+    if narrowing.said_by is not None:
+        parameters["said_by"] = to_micros(narrowing.said_by)
+        yield _turn(table, turns.c.event_time <= bindparam("said_by"))
     if narrowing.domain is not None:
         parameters["domain"] = narrowing.domain
         yield _value(table, "$domain", "domain")

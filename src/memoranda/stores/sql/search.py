@@ -9,7 +9,8 @@ from typing import Protocol
 from sqlalchemy import and_, bindparam, case, func, select
 
 from memoranda.engine.ports import DocumentRow, LegQuery, Narrowing, ScoredKey, TextMatches
-from memoranda.stores.schema import documents, partition_counts, postings
+from memoranda.engine.records import RecordVectors, VectorPiece
+from memoranda.stores.schema import documents, partition_counts, postings, vectors
 from memoranda.stores.sql.documents import DOCUMENT_COLUMNS, document_from
 from memoranda.stores.sql.legs import Shape, candidate, narrowed, parameters_of, partitions, shape_of
 from memoranda.stores.sql.statement import Executor, Statement, chunks, in_list, list_parameters, list_size
@@ -58,6 +59,20 @@ def _documents_statement(size: int) -> Statement:
     return Statement(select(*DOCUMENT_COLUMNS).where(in_project, keys).order_by(documents.c.key))
 
 
+@lru_cache
+def _vectors_statement(size: int) -> Statement:
+    """Return the pieces of records, found by their place in the index, which leads the table's key."""
+    place = ("project_id", "source", "state", "visibility", "user_id", "key")
+    same = [vectors.c[name] == documents.c[name] for name in place]
+    wanted = (
+        documents.c.project_id == bindparam("project_id"),
+        in_list(documents.c.key, "key", size),
+        vectors.c.model == bindparam("model"),
+    )
+    columns = select(vectors.c.key, vectors.c.scale, vectors.c.data).select_from(documents.join(vectors, and_(*same)))
+    return Statement(columns.where(*wanted).order_by(vectors.c.key, vectors.c.piece))
+
+
 class SqlSearchRows:
     """``SearchRows`` over SQL."""
 
@@ -87,6 +102,14 @@ class SqlSearchRows:
 
     def vectors(self, query: LegQuery, model: str, vector: Sequence[float], limit: int) -> Sequence[ScoredKey]:
         return self._scan.nearest(self._sql, query, model, vector, limit)
+
+    def vectors_of(self, keys: Sequence[int], model: str) -> Sequence[RecordVectors]:
+        found: dict[int, list[VectorPiece]] = {}
+        for part in chunks(sorted(set(keys))):
+            named = list_parameters("key", part)
+            for key, scale, data in self._sql.all(_vectors_statement(list_size(len(part))), model=model, **named):
+                found.setdefault(key, []).append(VectorPiece(data, scale))
+        return [RecordVectors(key, model, tuple(pieces)) for key, pieces in found.items()]
 
     def documents(self, keys: Sequence[int]) -> Sequence[DocumentRow]:
         return [

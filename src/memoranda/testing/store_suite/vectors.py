@@ -157,6 +157,20 @@ class VectorRules(StoreRules):
             found = tx.search.vectors(query(Scope()), "model-b", model.question(), 9)
         assert [each.key for each in found] == keys[:1]
 
+    def test_vectors_of_records_come_back_as_they_were_stored(
+        self, store: Store, scribe: Scribe, stranger: Scribe, model: VectorModel
+    ) -> None:
+        keys = self._fill(scribe, model, 2, "alice") + self._fill(scribe, model, 1, "bob")
+        stored = [model.make(key, pieces=3) for key in keys]
+        others = self._fill(stranger, model, 1, "alice")
+        with store.write(PROJECT) as tx:
+            tx.index.put_vectors(stored)
+            tx.index.put_vectors([replace(model.make(keys[0]), model="model-b")])
+            tx.index.set_state(keys[:1], IndexState.SUPERSEDED)
+            assert tx.search.vectors_of([*reversed(keys), max(keys + others) + 1], MODEL) == stored
+            assert tx.search.vectors_of(keys, "model-c") == []
+            assert tx.search.vectors_of([], MODEL) == []
+
     def test_storing_a_vector_settles_the_record(self, store: Store, scribe: Scribe, model: VectorModel) -> None:
         (key,) = self._fill(scribe, model, 1, "alice")
         with store.write(PROJECT) as tx:
