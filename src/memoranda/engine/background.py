@@ -44,7 +44,9 @@ class BackgroundParts:
 def build_background(parts: BackgroundParts, settings: WorkerSettings | None = None) -> BackgroundService:
     """Return the service with its worker, which is not started; providers in ``settings`` are those of the parts."""
     store, project_id, clock = parts.store, parts.project_id, parts.clock
-    promoter = Promoter(store, project_id, clock, config=parts.config, planner=parts.planner)
+    promoter = Promoter(
+        store, project_id, clock, config=parts.config, planner=parts.planner, embedder=parts.embedding.name
+    )
     embedder = (parts.embedding.name,) if parts.embedding.available else ()
     provided = replace(settings or WorkerSettings(), extractors=("", *parts.extractors), embedders=("", *embedder))
     handlers = Handlers(_handlers(parts, promoter), on_failure={JobKind.EXTRACT: snapshot_failed})
@@ -70,7 +72,7 @@ def _handlers(parts: BackgroundParts, promoter: Promoter) -> dict[JobKind, JobHa
         JobKind.BACKFILL: BackfillHandler(store, project_id, parts.analyser, parts.config),
     }
     if parts.embedding.available:
-        handlers[JobKind.EMBED] = EmbedHandler(store, project_id, clock, parts.embedding, kinds)
+        handlers[JobKind.EMBED] = EmbedHandler(store, project_id, clock, parts.embedding, kinds, planner=parts.planner)
     if parts.purge is not None:
         handlers[JobKind.PURGE] = parts.purge
     return handlers

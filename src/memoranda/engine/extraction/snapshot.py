@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from memoranda.engine.config_model import ProjectConfig, SnapshotConfig
+from memoranda.engine.extraction.topics import PlacedVector, Vector, topic_shifts, unit_vector
 from memoranda.engine.ids import new_id
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.planner import JobPlanner, extracts, promotion_due
@@ -16,6 +18,7 @@ from memoranda.engine.scope import Scope
 FULL = "max_messages"
 IDLE = "idle"
 REQUESTED = "requested"
+TOPIC = "topic_shift"
 
 _PAGE = 100
 
@@ -34,13 +37,21 @@ class Promoter:
     """Cuts snapshots, for the promote job and on request."""
 
     def __init__(
-        self, store: Store, project_id: str, clock: Clock, *, config: ProjectConfig, planner: JobPlanner
+        self,
+        store: Store,
+        project_id: str,
+        clock: Clock,
+        *,
+        config: ProjectConfig,
+        planner: JobPlanner,
+        embedder: str = "",
     ) -> None:
         self._store = store
         self._project_id = project_id
         self._clock = clock
         self._config = config
         self._planner = planner
+        self._embedder = embedder
 
     def handle(self, job: Job, lease: Lease) -> Outcome:
         """Promote what is due of one session; what is not yet due gets its next look in the same transaction."""
@@ -68,13 +79,32 @@ class Promoter:
     def _promote_due(self, tx: Transaction, session: Session) -> Outcome:
         config, now = self._config.snapshot, self._clock.now()
         idle = now >= session.last_turn_at + timedelta(minutes=config.stale_minutes)
-        made: list[Snapshot] = []
+        made, session = self._cut_topics(tx, session)
         if idle or promotion_due(session, config) <= now:
-            made = self._cut(tx, session, IDLE if idle else FULL, rest=idle)
+            made += self._cut(tx, session, IDLE if idle else FULL, rest=idle)
         left = tx.sessions.get(session.user_id, session.session_id)
         if left is not None and left.unpromoted:
             self._planner.schedule_promotion(tx, left, now)
         return Outcome.DONE if made else Outcome.NOTHING
+
+    def _cut_topics(self, tx: Transaction, session: Session) -> tuple[list[Snapshot], Session]:
+        """Make snapshots of the topics that are over; the last turns, with the present topic, stay unpromoted."""
+        made: list[Snapshot] = []
+        if not self._config.snapshot.topic_shift_enabled or not self._embedder or not session.unpromoted:
+            return made, session
+        for first in self._shifts(tx, session):
+            made += self._cut(tx, replace(session, last_seq=first - 1), TOPIC, rest=True)
+            session = replace(session, promoted_seq=first - 1)
+        return made, session
+
+    def _shifts(self, tx: Transaction, session: Session) -> list[int]:
+        turns = tx.turns.run(session.user_id, session.session_id, session.promoted_seq + 1, session.last_seq)
+        numbers = {turn.key: turn.turn_seq for turn in turns}
+        units = [(numbers[each.key], unit_vector(each)) for each in tx.search.vectors_of(list(numbers), self._embedder)]
+        placed = [
+            PlacedVector(turn_seq, vector) for turn_seq, vector in sorted(units, key=_number) if vector is not None
+        ]
+        return topic_shifts(placed, self._config.snapshot.topic_shift_threshold)
 
     def _cut(self, tx: Transaction, session: Session, reason: str, *, rest: bool) -> list[Snapshot]:
         now = self._clock.now()
@@ -121,3 +151,7 @@ def new_snapshot(
         updated_at=now,
         expires_at=now + timedelta(days=config.ttl_days),
     )
+
+
+def _number(placed: tuple[int, Vector | None]) -> int:
+    return placed[0]

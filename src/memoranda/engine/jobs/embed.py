@@ -9,6 +9,8 @@ from memoranda.engine.embedding import Embedded, EmbeddingService, Refusal
 from memoranda.engine.indexing import memory_text, turn_text
 from memoranda.engine.jobs.failure import Cause, FailureClass
 from memoranda.engine.jobs.handler import Lease, Outcome
+from memoranda.engine.jobs.planner import JobPlanner
+from memoranda.engine.jobs.queue import JobOwner
 from memoranda.engine.jobs.worker import failure_of
 from memoranda.engine.ports import Clock, DocumentRow, Store, Transaction
 from memoranda.engine.records import STM, Failure, Job, VectorState
@@ -20,13 +22,21 @@ class EmbedHandler:
     """Runs embed jobs: the turns of one session, or the memories of one user in every one of ``kinds``."""
 
     def __init__(
-        self, store: Store, project_id: str, clock: Clock, embedding: EmbeddingService, kinds: Sequence[str]
+        self,
+        store: Store,
+        project_id: str,
+        clock: Clock,
+        embedding: EmbeddingService,
+        kinds: Sequence[str],
+        *,
+        planner: JobPlanner | None = None,
     ) -> None:
         self._store = store
         self._project_id = project_id
         self._clock = clock
         self._embedding = embedding
         self._kinds = tuple(kinds)
+        self._planner = planner
 
     def handle(self, job: Job, lease: Lease) -> Outcome:
         """Embed until nothing waits. Every batch is a whole: a job that is run twice does nothing twice."""
@@ -61,6 +71,7 @@ class EmbedHandler:
         vectors = [vector for vector in embedded.vectors if vector.key in same]
         if vectors:
             tx.index.put_vectors(vectors)
+            self._tell_of_turns(tx, job)
         refused = [refusal for refusal in embedded.refused if refusal.key in same]
         if refused:
             tx.index.set_vector_state([refusal.key for refusal in refused], VectorState.REFUSED)
@@ -69,6 +80,11 @@ class EmbedHandler:
         nothing = [row.key for row in waiting if not now.get(row.key, "").strip()]
         if nothing:
             tx.index.set_vector_state(nothing, VectorState.NONE)
+
+    def _tell_of_turns(self, tx: Transaction, job: Job) -> None:
+        session_id = job.payload.get("session_id")
+        if self._planner is not None and isinstance(session_id, str):
+            self._planner.after_turn_vectors(tx, JobOwner(job.user_id, session_id), self._clock.now())
 
     def _keep_refused(self, tx: Transaction, job: Job, refused: Sequence[Refusal]) -> None:
         by_reason: dict[str, list[int]] = {}

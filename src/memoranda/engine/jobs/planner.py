@@ -69,6 +69,14 @@ class JobPlanner:
         run_at = max(now, promotion_due(session, self._config.snapshot))
         tx.jobs.enqueue(promote_job(owner, run_at=run_at, now=now))
 
+    def after_turn_vectors(self, tx: Transaction, owner: JobOwner, now: datetime) -> None:
+        """Enqueue a look whether the topic has shifted, which vectors tell, where that makes snapshots."""
+        if not self._config.snapshot.topic_shift_enabled:
+            return
+        session = tx.sessions.get(owner.user_id, owner.session_id)
+        if session is not None and session.unpromoted and extracts(session, self._config):
+            tx.jobs.enqueue(promote_job(owner, run_at=now, now=now))
+
     def after_snapshot(self, tx: Transaction, snapshot: Snapshot, now: datetime) -> None:
         """Enqueue what follows a snapshot: its turns' vectors where they are wanted by then, and its extraction."""
         owner = JobOwner(snapshot.user_id, snapshot.session_id)
