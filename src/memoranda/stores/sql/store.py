@@ -13,6 +13,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from memoranda.engine.ports import StoreDescription
 from memoranda.sdk.errors import MemoryStoreError
+from memoranda.stores.sql.connections import Connections
 from memoranda.stores.sql.projects import has_tombstones
 from memoranda.stores.sql.search import VectorScan
 from memoranda.stores.sql.statement import Executor
@@ -23,7 +24,8 @@ class SqlStore(ABC):
     """``Store`` over SQL. Thread-safe; a forked child opens its own connections."""
 
     def __init__(self, engine: Engine, scan: VectorScan) -> None:
-        self._engine = engine
+        self._dialect = engine.dialect
+        self._connections = Connections(engine)
         self._scan = scan
         self._listeners: list[Callable[[], None]] = []
         self._closed = False
@@ -54,11 +56,11 @@ class SqlStore(ABC):
             raise RuntimeError("this store is closed; open it again")
         if self._pid != os.getpid():
             self._adopt()
-        return self._engine.raw_connection()
+        return self._connections.take()
 
     def _adopt(self) -> None:
         """Take over in a forked child: the parent's connections and locks are not ours to use or close."""
-        self._engine.dispose(close=False)
+        self._connections.leave_behind()
         self._writing = threading.Lock()
         self._pid = os.getpid()
 
@@ -86,7 +88,7 @@ class SqlStore(ABC):
         self, project_id: str, begin: Callable[[Executor], None]
     ) -> Iterator[tuple[Executor, SqlTransaction]]:
         connection = self._connection()
-        sql = Executor(connection.cursor(), self._engine.dialect, project_id)
+        sql = Executor(connection.cursor(), self._dialect, project_id)
         try:
             begin(sql)
             sql.hides = has_tombstones(sql)
@@ -94,14 +96,14 @@ class SqlStore(ABC):
             connection.commit()
         except BaseException as error:
             connection.rollback()
+            connection.close()
             wrapped = self._wrapped(error) if isinstance(error, Exception) else None
             if wrapped is not None:
                 raise wrapped from error
             raise
-        finally:
-            connection.close()
+        self._connections.give(connection)
 
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._engine.dispose()
+            self._connections.close()
