@@ -12,7 +12,12 @@ from memoranda.stores.schema import SCHEMA_VERSION, metadata
 def create(connection: Connection) -> None:
     """Create the current schema in an empty database and record its version."""
     metadata.create_all(connection, checkfirst=False)
-    connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+    connection.execute(
+        text(
+            "CREATE TABLE alembic_version ("
+            "version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+        )
+    )
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:version)"), {"version": SCHEMA_VERSION})
 
 
