@@ -11,9 +11,11 @@ import hashlib
 import re
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 import Stemmer
@@ -112,27 +114,17 @@ class Analyser:
 
     def analyse(self, text: str) -> AnalysedText:
         """The terms of a text with their frequencies, and its length; never raises for any string."""
-        counts: dict[str, int] = {}
-        length = 0
-        for entry in self._entries(text):
-            for term in entry.terms:
-                counts[term] = counts.get(term, 0) + 1
-            length += entry.length
-        return AnalysedText(tuple(sorted(counts.items())), length)
+        entries = self._entries(text)
+        counts = Counter(chain.from_iterable([entry.terms for entry in entries]))
+        return AnalysedText(tuple(sorted(counts.items())), sum([entry.length for entry in entries]))
 
     def query_terms(self, text: str) -> tuple[str, ...]:
         """The distinct terms to look for, sorted; empty when the text has nothing but stop words."""
-        found: set[str] = set()
-        for entry in self._entries(text):
-            found.update(entry.query)
-        return tuple(sorted(found))
+        return tuple(sorted(set(chain.from_iterable([entry.query for entry in self._entries(text)]))))
 
     def content_words(self, text: str) -> frozenset[str]:
         """The stems of a text that are not stop words: its query terms but for the exact forms."""
-        found: set[str] = set()
-        for entry in self._entries(text):
-            found.update(entry.stems)
-        return frozenset(found)
+        return frozenset(chain.from_iterable([entry.stems for entry in self._entries(text)]))
 
     def _entries(self, text: str) -> list[_Word]:
         known, learn = self._words, self._learn

@@ -126,20 +126,12 @@ def document_parameters(project_id: str, entry: IndexEntry) -> Parameters:
     }
 
 
-def posting_parameters(project_id: str, entry: IndexEntry) -> list[Parameters]:
-    shared = {
-        "project_id": project_id,
-        "p_source": entry.source,
-        "p_state": entry.state.value,
-        "p_visibility": entry.visibility,
-        "p_user_id": entry.user_id,
-        "p_key": entry.key,
-        "p_length": entry.length,
-        "p_session_id": entry.session_id,
-        "p_agent_id": entry.agent_id,
-        "p_expires_at": optional_micros(entry.expires_at),
-    }
-    return [{**shared, "p_term": term, "p_tf": tf} for term, tf in entry.terms]
+def posting_rows(project_id: str, entry: IndexEntry) -> list[tuple[object, ...]]:
+    """Return whole rows of ``postings``, in the order of its columns."""
+    state, expires_at = entry.state.value, optional_micros(entry.expires_at)
+    before, after = (project_id, entry.source, state), (entry.visibility, entry.user_id, entry.key)
+    narrow = (entry.length, entry.session_id, entry.agent_id, expires_at)
+    return [(*before, term, *after, tf, *narrow) for term, tf in entry.terms]
 
 
 def value_parameters(project_id: str, source: str, key: int, values: Sequence[IndexedValue]) -> list[Parameters]:

@@ -22,11 +22,11 @@ from memoranda.stores.sql.documents import (
     document_from,
     document_parameters,
     encode_values,
-    posting_parameters,
+    posting_rows,
     value_parameters,
     vector_parameters,
 )
-from memoranda.stores.sql.statement import Executor, Statement, chunks, in_list, list_parameters, list_size
+from memoranda.stores.sql.statement import Executor, Insert, Statement, chunks, in_list, list_parameters, list_size
 from memoranda.stores.sql.upsert import insert as upsert
 
 _PLACE = ("source", "state", "visibility", "user_id")
@@ -46,7 +46,7 @@ def _at(table: Table, *names: str) -> Iterator[ColumnElement[bool]]:
 
 
 _ADD_DOCUMENT = _insert(documents)
-_ADD_POSTING = _insert(postings)
+_ADD_POSTING = Insert(postings)
 _ADD_VALUE = _insert(record_values)
 _ADD_VECTOR = _insert(vectors)
 _COUNT = Statement(
@@ -154,7 +154,7 @@ class SqlIndexRows:
             totals.add((entry.source, entry.state.value, entry.visibility, entry.user_id), 1, entry.length)
         run, project = self._sql.execute_many, self._project
         run(_ADD_DOCUMENT, [document_parameters(project, entry) for entry in entries])
-        run(_ADD_POSTING, [row for entry in entries for row in posting_parameters(project, entry)])
+        self._sql.insert(_ADD_POSTING, [row for entry in entries for row in posting_rows(project, entry)])
         self._run_if_any(
             _ADD_VALUE,
             [row for entry in entries for row in value_parameters(project, entry.source, entry.key, entry.values)],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, bindparam
+from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, Table, bindparam
 
 Row = Sequence[Any]
 
@@ -42,13 +42,37 @@ def chunks(values: Sequence[T], size: int = LIST_LIMIT) -> Iterable[Sequence[T]]
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
+class Insert:
+    """An INSERT of whole rows, given as tuples in the order of the table's columns; for rows that come in numbers."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._prepared: dict[str, str] = {}
+
+    def prepared(self, dialect: Dialect) -> str:
+        """Return the driver's SQL."""
+        found = self._prepared.get(dialect.name)
+        if found is None:
+            quoted = dialect.identifier_preparer
+            columns = ", ".join(quoted.format_column(column) for column in self._table.c)
+            marks = ", ".join([_MARKS[dialect.name]] * len(self._table.c))
+            found = f"INSERT INTO {quoted.format_table(self._table)} ({columns}) VALUES ({marks})"
+            self._prepared[dialect.name] = found
+        return found
+
+
+_MARKS = {"sqlite": "?", "postgresql": "%s"}
+
+
 class Cursor(Protocol):
     """The part of a DB-API cursor that statements use."""
 
     @property
     def rowcount(self) -> int: ...
     def execute(self, sql: str, parameters: Mapping[str, object] = ..., /) -> object: ...
-    def executemany(self, sql: str, parameters: Sequence[Mapping[str, object]], /) -> object: ...
+    def executemany(
+        self, sql: str, parameters: Sequence[Mapping[str, object]] | Sequence[tuple[object, ...]], /
+    ) -> object: ...
     def fetchone(self) -> Row | None: ...
     def fetchall(self) -> Sequence[Row]: ...
 
@@ -104,6 +128,10 @@ class Executor:
         sql, constants = statement.prepared(self._dialect)
         self._cursor.executemany(sql, [{**constants, **row} for row in rows] if constants else rows)
         return self._cursor.rowcount
+
+    def insert(self, statement: Insert, rows: Sequence[tuple[object, ...]]) -> None:
+        """Add rows (``project_id`` included by the caller)."""
+        self._cursor.executemany(statement.prepared(self._dialect), rows)
 
     def one(self, statement: Statement, **parameters: object) -> Row | None:
         self._run(statement, parameters)
