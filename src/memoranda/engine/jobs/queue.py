@@ -9,6 +9,9 @@ from datetime import datetime
 from memoranda.engine.ids import new_id
 from memoranda.engine.records import STM, Job, JobKind, JsonObject
 
+# Made once: `json.dumps` makes an encoder each time it is given options.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 @dataclass(frozen=True, slots=True)
 class JobOwner:
@@ -36,13 +39,13 @@ def embed_turns_job(owner: JobOwner, *, embedder: str, now: datetime) -> Job:
     """Embed the turns of a session that await their vectors; at most one is pending a session."""
     name = _name("embed", STM, owner.user_id, owner.session_id)
     payload = {"session_id": owner.session_id}
-    return replace(_job(JobKind.EMBED, owner, now, payload=payload, lane=name, dedupe_key=name), embedder=embedder)
+    return _job(JobKind.EMBED, owner, now, payload=payload, lane=name, dedupe_key=name, embedder=embedder)
 
 
 def embed_memories_job(user_id: str, *, embedder: str, now: datetime) -> Job:
     """Embed a user's memories that await their vectors, of every kind; at most one is pending a user."""
     name = _name("embed", "memories", user_id)
-    return replace(_job(JobKind.EMBED, JobOwner(user_id), now, lane=name, dedupe_key=name), embedder=embedder)
+    return _job(JobKind.EMBED, JobOwner(user_id), now, lane=name, dedupe_key=name, embedder=embedder)
 
 
 def expire_job(*, run_at: datetime, now: datetime) -> Job:
@@ -62,7 +65,7 @@ def extract_lane(user_id: str) -> str:
 
 def _name(*parts: str) -> str:
     # JSON keeps parts apart whatever they hold.
-    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return _encode(parts)
 
 
 def _job(
@@ -74,6 +77,7 @@ def _job(
     run_at: datetime | None = None,
     lane: str = "",
     dedupe_key: str | None = None,
+    embedder: str = "",
 ) -> Job:
     return Job(
         id=new_id(),
@@ -84,6 +88,7 @@ def _job(
         run_at=run_at or now,
         created_at=now,
         dedupe_key=dedupe_key,
+        embedder=embedder,
         user_id=owner.user_id,
         session_id=owner.session_id,
     )

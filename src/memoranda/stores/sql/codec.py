@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _decode = json.JSONDecoder().raw_decode
+# Made once: `json.dumps` makes an encoder each time it is given options.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def to_micros(moment: datetime) -> int:
@@ -30,7 +32,7 @@ def optional_time(value: int | None) -> datetime | None:
 
 def to_json(value: Mapping[str, object] | Sequence[object]) -> str:
     """Encode JSON compactly, key order kept, non-ASCII as it is; NaN and infinity are refused (ValueError)."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _encode(value)
 
 
 def optional_json(value: Mapping[str, object] | Sequence[object] | None) -> str | None:
