@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from memoranda.stores.sqlite import SqliteStore
 
 
 def _shape(connection: Connection) -> dict[str, str]:
-    """Return the SQL of every table and index, spaces and the order of its clauses aside."""
+    """Return the words of the SQL of every table and index, whatever their order and layout."""
     rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
-    return {name: " ".join(sorted(sql.replace("\t", " ").replace(",", " ").split())) for name, sql in rows}
+    return {name: " ".join(sorted(re.findall(r"[^\s,()]+", sql))) for name, sql in rows}
 
 
 def test_fresh_schema_equals_the_migrated_one() -> None:

@@ -55,7 +55,6 @@ def upgrade() -> None:
         sqlite_where=sa.text("vector_state = 'pending'"),
         postgresql_where=sa.text("vector_state = 'pending'"),
     )
-    op.create_index("documents_by_record", "documents", ["project_id", "record_id"], unique=False)
     op.create_index(
         "documents_expiring",
         "documents",
