@@ -86,8 +86,10 @@ class Embedder(Protocol):
 
     model_id: str
     fingerprint: str
-    dimension: int
     max_input_tokens: int
+
+    @property
+    def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return one vector of ``dimension`` numbers for each text, in order. Thread-safe."""
