@@ -283,7 +283,6 @@ documents = _table(
     _text("terms"),
     _text("values", optional=True),
     _key("vector_state"),
-    Index("documents_by_record", "project_id", "record_id"),
     Index(
         "documents_expiring",
         "project_id",
