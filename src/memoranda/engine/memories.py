@@ -28,6 +28,7 @@ from memoranda.engine.memory_states import (
     same_state,
     slot_after,
     slot_taken,
+    state_then,
 )
 from memoranda.engine.ports import Clock, Transaction
 from memoranda.engine.records import (
@@ -81,17 +82,18 @@ class MemoryWriter:
     def upsert(self, tx: Transaction, draft: MemoryDraft, *, vectors: Vectors = None) -> Written:
         """Write the draft as the state of its natural key's record from its event time on.
 
-        Equal content and metadata count as repeated; a draft older than the current state goes into the history.
+        What says the same as the state of its time counts as repeated; what is older than the current state goes into
+        the history.
         """
         draft = replace(draft, upsert=True)
         slot = draft.natural_slot
         found = self.current_in_slot(tx, draft.kind, draft.user_id, slot) if slot else None
         if found is None:
             return self._add(tx, draft, vectors)
-        if same_state(found, draft):
-            return self._repeat(tx, found, draft, vectors)
         if draft.event_time is not None and draft.event_time < found.valid_from:
             return self._add_earlier_state(tx, found, draft)
+        if same_state(found, draft):
+            return self._repeat(tx, found, draft, vectors)
         return self._replace(tx, found, draft, vectors)
 
     def supersede(
@@ -201,7 +203,7 @@ class MemoryWriter:
         return Written(record, SaveStatus.UPDATED, self._reindex(tx, old, record, vectors))
 
     def _add_earlier_state(self, tx: Transaction, current: MemoryRecord, draft: MemoryDraft) -> Written:
-        """Keep a state that held before the current one, and end the one that it followed."""
+        """Keep a state that held before the current one, and end the one that it followed; once, if it is known."""
         now = self._clock.now()
         past = replace(
             new_record(draft, key=current.key, now=now),
@@ -210,6 +212,10 @@ class MemoryWriter:
             created_at=current.created_at,
         )
         states = tx.memories.history(current.id)
+        known = state_then(states, past.valid_from)
+        if known is not None and same_state(known, draft):
+            tx.sources.add(current.id, draft.turn_ids, draft.snapshot_id)
+            return Written(current, SaveStatus.REPEATED, self._vector_state(tx, current))
         ends = min((state.valid_from for state in states if state.valid_from > past.valid_from), default=None)
         for state in states:
             if state.valid_from <= past.valid_from and (state.valid_to is None or state.valid_to > past.valid_from):

@@ -9,7 +9,7 @@ from datetime import datetime
 from memoranda.engine.cursors import decode_cursor, encode_cursor
 from memoranda.engine.filters import Filter, matches
 from memoranda.engine.memories import RETIRING
-from memoranda.engine.memory_states import is_expired
+from memoranda.engine.memory_states import is_expired, recency, state_then
 from memoranda.engine.natural_keys import SEPARATOR, slot_of
 from memoranda.engine.ports import Clock, MemoryQuery, Store, Transaction
 from memoranda.engine.records import PRIVATE, MemoryRecord, MemoryStatus, VectorState
@@ -193,7 +193,7 @@ class MemoryReader:
         records = tx.memories.query(self._named(key, Scope(user_id=scope.user_id), _ALL, limit=_BATCH))
         listing = MemoryListing(scope=scope, domain=key.domain, name=key.name)
         states = [state for record in records if (state := state_at(tx, record, as_of)) and listing.takes(state)]
-        return MemoryView(max(states, key=_recency)) if states else None
+        return MemoryView(max(states, key=recency)) if states else None
 
     def _page(self, tx: Transaction, listing: MemoryListing, after: int, limit: int) -> Sequence[MemoryRecord]:
         query = MemoryQuery(
@@ -231,16 +231,8 @@ class MemoryReader:
 def state_at(tx: Transaction, record: MemoryRecord, moment: datetime) -> MemoryRecord | None:
     """Return the state that was valid at a moment (its interval includes its start, not its end)."""
     earlier = tx.memories.history(record.id) if record.version > 1 else ()
-    valid = [
-        state
-        for state in (*earlier, record)
-        if state.valid_from <= moment and (state.valid_to is None or moment < state.valid_to)
-    ]
-    return replace(max(valid, key=_recency), status=MemoryStatus.CURRENT) if valid else None
-
-
-def _recency(state: MemoryRecord) -> tuple[datetime, int, int]:
-    return (state.valid_from, state.version, state.key)
+    found = state_then((*earlier, record), moment)
+    return None if found is None else replace(found, status=MemoryStatus.CURRENT)
 
 
 def _first(states: Iterator[MemoryRecord], limit: int) -> list[MemoryRecord]:

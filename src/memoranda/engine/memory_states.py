@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from memoranda.engine.drafts import MemoryDraft
@@ -29,6 +30,19 @@ def _place(record: MemoryRecord) -> tuple[object, ...]:
 def expiry(ttl_days: float | None, now: datetime) -> datetime | None:
     """Return when a lifetime that starts now ends."""
     return None if ttl_days is None else now + timedelta(days=ttl_days)
+
+
+def state_then(states: Iterable[MemoryRecord], moment: datetime) -> MemoryRecord | None:
+    """Return which of a record's states was valid at a moment (an interval includes its start, not its end)."""
+    valid = [
+        state for state in states if state.valid_from <= moment and (state.valid_to is None or moment < state.valid_to)
+    ]
+    return max(valid, key=recency, default=None)
+
+
+def recency(state: MemoryRecord) -> tuple[datetime, int, int]:
+    """Order states by when they began, those of one time by when they were written."""
+    return (state.valid_from, state.version, state.key)
 
 
 def same_state(record: MemoryRecord, draft: MemoryDraft) -> bool:

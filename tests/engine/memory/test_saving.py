@@ -71,6 +71,25 @@ def test_a_state_that_was_true_earlier_goes_into_the_history(world: MemoryWorld)
     assert view.record.content == "lives in Kyiv"
 
 
+@pytest.mark.parametrize("arrival", [(1, 5, 9), (5, 1, 9), (5, 9, 1), (9, 1, 5), (9, 5, 1)])
+def test_states_stand_in_the_order_of_their_times_however_they_arrive(
+    world: MemoryWorld, arrival: Sequence[int]
+) -> None:
+    cities = {1: "Oslo", 5: "Rome", 9: "Oslo"}
+    for date in arrival:
+        record = world.fact(cities[date], "home", event_time=day(date)).record
+    views = [world.memories.get(record.id, as_of=day(date)) for date in (1, 4, 5, 8, 9)]
+    assert [view and view.record.content for view in views] == ["Oslo", "Oslo", "Rome", "Rome", "Oslo"]
+
+
+def test_what_the_history_says_already_is_not_added_to_it_again(world: MemoryWorld) -> None:
+    world.fact("lives in Rome", "home", event_time=day(9))
+    world.fact("lives in Oslo", "home", event_time=day(3))
+    again = world.fact("lives in Oslo", "home", event_time=day(4))
+    assert (again.status, again.record.content, again.record.occurrences) == (SaveStatus.REPEATED, "lives in Rome", 1)
+    assert len(world.memories.history(again.record.id)) == 2
+
+
 def test_without_upsert_a_label_may_be_used_again_and_the_slot_wins_a_read(world: MemoryWorld) -> None:
     in_slot = world.fact("likes tea", "drink").record
     beside = world.fact("likes water", "drink", upsert=False).record
