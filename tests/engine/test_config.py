@@ -181,8 +181,6 @@ def test_nothing_may_be_enabled() -> None:
 @pytest.mark.parametrize(
     ("block", "path"),
     [
-        ({"voyage": {"model": "m"}}, "memory.voyage"),
-        ({"extraction_llm": {"provider": "gemini"}}, "memory.extraction_llm"),
         ({"capacity": {"min_replicas": 1}}, "memory.capacity"),
         ({"tasks": []}, "memory.tasks"),
     ],
@@ -198,6 +196,8 @@ def test_a_setting_without_effect_warns_by_name(block: dict[str, object], path: 
     "block",
     [
         {"log_level": "info"},
+        {"voyage": {"model": "m"}},
+        {"extraction_llm": {"provider": "gemini"}},
         {"short_term": {"embed_on_write": True}},
         {"background_extraction": {"snapshot": {"topic_shift_enabled": False, "delete_promoted": True, "ttl_days": 1}}},
         {"metadata_partition_key": [{"name": "tier", "type": "boolean"}]},

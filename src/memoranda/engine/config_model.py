@@ -16,7 +16,7 @@ PREFERENCES: Final = "preferences"
 
 @dataclass(frozen=True, slots=True)
 class VoyageConfig:
-    """The hosted embedding model; kept, without effect yet."""
+    """The hosted embedding model, for a project that is opened with the default embedder."""
 
     model: str | None = None
     dimension: int | None = None
@@ -31,7 +31,7 @@ class ShortTermConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionModelConfig:
-    """The language model for extraction; kept, without effect yet."""
+    """The language model for extraction, for a project that is opened without an ``llm``."""
 
     provider: str | None = None
     model: str | None = None
@@ -197,10 +197,6 @@ def _adapter() -> TypeAdapter[ProjectConfig]:
 
 
 def _warnings(config: ProjectConfig) -> Iterator[str]:
-    if config.voyage is not None:
-        yield "memory.voyage has no effect yet: vectors come from the embedder that the project is opened with"
-    if config.extraction_llm is not None:
-        yield "memory.extraction_llm has no effect yet: extraction uses the model that the project is opened with"
     if config.capacity is not None:
         yield "memory.capacity has no effect here: there are no replicas to count"
     if config.tasks is not None:

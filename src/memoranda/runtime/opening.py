@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from memoranda.engine.config import ProjectConfig, load_config
+from memoranda.engine.engine import Providers
 from memoranda.engine.extraction.items import Extractor
 from memoranda.engine.extraction.local import LocalExtractor
 from memoranda.engine.extraction.model_extractor import ModelExtractor
+from memoranda.engine.jobs.failure import FailureClass, WorkError
 from memoranda.engine.ports import ChatModel, Clock, Embedder, Reranker
 from memoranda.providers.local_embedder import LocalEmbedder
-from memoranda.sdk.errors import MemoryConfigError, MemoryNotSupportedError
+from memoranda.providers.registry import (
+    LOCAL,
+    chat_model_configured,
+    chat_model_named,
+    embedder_configured,
+    embedder_named,
+    reranker_named,
+)
+from memoranda.providers.tokens import estimate_tokens
+from memoranda.sdk.errors import MemoryConfigError, MemoryConnectionError, MemoryNotSupportedError
 from memoranda.sdk.protocol import DEFAULT_EMBEDDER
 from memoranda.stores.sqlite import SqliteStore
-
-LOCAL = "local"
-"""Names the built-in extractor, as an ``llm``, and the built-in embedder, as an ``embedder``."""
 
 IN_MEMORY = ":memory:"
 """Names a store that leaves nothing behind."""
@@ -52,37 +61,77 @@ def open_store(path_or_url: str | os.PathLike[str]) -> SqliteStore:
     )
 
 
-def chosen_embedder(given: object | None) -> Embedder | None:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The providers as the words or objects of ``Memory.open``."""
+
+    embedder: object | None
+    llm: object | None
+    reranker: object | None
+    clock: object | None
+
+
+def chosen_providers(asked: Asked, config: ProjectConfig) -> Providers:
+    """Return what was asked for; where nothing was, what ``memory.voyage`` and ``memory.extraction_llm`` say.
+
+    Raises ``MemoryConfigError`` for an unknown name or a missing key, ``MemoryNotSupportedError`` for a missing extra.
+    """
+    return Providers(
+        clock=chosen_clock(asked.clock),
+        count_tokens=estimate_tokens,
+        extractor=chosen_extractor(asked.llm, config),
+        embedder=chosen_embedder(asked.embedder, config),
+        reranker=chosen_reranker(asked.reranker),
+    )
+
+
+def names_providers(config: ProjectConfig) -> bool:
+    """Whether a configuration has a say in the providers."""
+    return config.voyage is not None or config.extraction_llm is not None
+
+
+def chosen_embedder(given: object | None, config: ProjectConfig) -> Embedder | None:
     """Return the embedder that was asked for; None means search by text alone."""
     if given is None:
         return None
-    if given in (DEFAULT_EMBEDDER, LOCAL):
-        return LocalEmbedder()
+    if given == DEFAULT_EMBEDDER:
+        return LocalEmbedder() if config.voyage is None else _with_dimension(embedder_configured(config.voyage))
     if isinstance(given, str):
-        raise MemoryNotSupportedError(
-            f"embedder {given!r} cannot be named in this version: pass {LOCAL!r}, None, or an object with the "
-            "attributes of memoranda.engine.ports.Embedder"
-        )
+        return _with_dimension(embedder_named(given))
     return _satisfying(given, Embedder, "embedder")  # type: ignore[type-abstract]
 
 
+def _with_dimension(embedder: Embedder) -> Embedder:
+    """Return the embedder once it knows its dimension, which a project compares with that of its vectors."""
+    try:
+        if embedder.dimension > 0:
+            return embedder
+    except WorkError as error:
+        message = f"the embedder {embedder.model_id!r} could not be asked for the dimension of its vectors: {error}"
+        if error.failure_class in (FailureClass.TRANSIENT, FailureClass.RATE_LIMIT):
+            raise MemoryConnectionError(message) from error
+        raise MemoryConfigError(message) from error
+    raise MemoryConfigError(f"the embedder {embedder.model_id!r} says that its vectors have no numbers")
+
+
 def chosen_reranker(given: object | None) -> Reranker | None:
-    return None if given is None else _satisfying(given, Reranker, "reranker")  # type: ignore[type-abstract]
+    if given is None:
+        return None
+    return reranker_named(given) if isinstance(given, str) else _satisfying(given, Reranker, "reranker")  # type: ignore[type-abstract]
 
 
 def chosen_clock(given: object | None) -> Clock:
     return SystemClock() if given is None else _satisfying(given, Clock, "clock")  # type: ignore[type-abstract]
 
 
-def chosen_extractor(given: object | None) -> Extractor:
+def chosen_extractor(given: object | None, config: ProjectConfig) -> Extractor:
     """Return what distils turns: a chat model asked by our prompt, an extractor, or (default) the built-in one."""
+    if given is None and config.extraction_llm is not None:
+        return ModelExtractor(chat_model_configured(config.extraction_llm))
     if given is None or given == LOCAL:
         return LocalExtractor()
     if isinstance(given, str):
-        raise MemoryNotSupportedError(
-            f"llm {given!r} cannot be named in this version: pass {LOCAL!r}, None, or an object with the "
-            "attributes of memoranda.engine.ports.ChatModel"
-        )
+        return ModelExtractor(chat_model_named(given))
     if isinstance(given, ChatModel):
         return ModelExtractor(given)
     return _satisfying(given, Extractor, "llm")  # type: ignore[type-abstract]

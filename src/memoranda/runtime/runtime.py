@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 
-from memoranda.engine.engine import MemoryEngine, Providers
-from memoranda.providers.tokens import estimate_tokens
+from memoranda.engine.config import ProjectConfig
+from memoranda.engine.engine import MemoryEngine
+from memoranda.engine.ports import Store
+from memoranda.engine.project import stored_config
 from memoranda.runtime.contexts import ContextCalls
 from memoranda.runtime.management import ManagementCalls
 from memoranda.runtime.opening import (
-    chosen_clock,
+    Asked,
     chosen_config,
-    chosen_embedder,
-    chosen_extractor,
-    chosen_reranker,
+    chosen_providers,
+    names_providers,
     open_store,
 )
 from memoranda.runtime.records import RecordCalls
@@ -49,17 +50,19 @@ def open_runtime(
 
     Everything that was passed is checked before the store is opened or created.
     """
-    read_config = chosen_config(config)
-    providers = Providers(
-        clock=chosen_clock(clock),
-        count_tokens=estimate_tokens,
-        extractor=chosen_extractor(llm),
-        embedder=chosen_embedder(embedder),
-        reranker=chosen_reranker(reranker),
-    )
+    read_config, asked = chosen_config(config), Asked(embedder, llm, reranker, clock)
+    providers = chosen_providers(asked, read_config or ProjectConfig())
     store = open_store(path_or_url)
     try:
+        if read_config is None:
+            stored = _stored_config(store, project_id)
+            providers = chosen_providers(asked, stored) if names_providers(stored) else providers
         return EngineRuntime(MemoryEngine(store, project_id, providers, config=read_config, worker=worker))
     except BaseException:
         store.close()
         raise
+
+
+def _stored_config(store: Store, project_id: str) -> ProjectConfig:
+    with store.read(project_id) as tx:
+        return stored_config(tx.projects.get())
