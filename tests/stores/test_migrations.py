@@ -59,12 +59,27 @@ def test_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "theirs", ["CREATE TABLE theirs (x)", "CREATE VIEW theirs AS SELECT 1", "PRAGMA application_id = 77"]
+)
+def test_database_of_another_program_is_refused_and_left_alone(tmp_path: Path, theirs: str) -> None:
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE theirs (x)")
+        connection.execute(theirs)
     connection.close()
     before = path.read_bytes()
     with pytest.raises(MemoryStoreError, match="of another program"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == before
+
+
+def test_store_without_a_schema_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore.open(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM alembic_version")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(MemoryStoreError, match="is damaged"):
         SqliteStore.open(path)
     assert path.read_bytes() == before

@@ -63,15 +63,19 @@ def _prepare(engine: Engine, file: Path) -> None:
 
 def _found_version(connection: Connection, file: Path) -> str | None:
     """Return the schema version of a file, None for an empty one; refuse what is not ours or is newer."""
-    tables = {row[0] for row in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables:
-        return None
+    names = {row[0] for row in connection.exec_driver_sql("SELECT name FROM sqlite_master")}
     application = connection.exec_driver_sql("PRAGMA application_id").scalar()
-    if application != APPLICATION_ID or "alembic_version" not in tables:
+    if not names and application == 0:
+        return None
+    if application != APPLICATION_ID or "alembic_version" not in names:
         raise MemoryStoreError(
             f"{str(file)!r} is a SQLite database of another program; name a new file or a Memoranda store"
         )
-    found = str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar())
+    found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    if not isinstance(found, str):
+        raise MemoryStoreError(
+            f"{str(file)!r} is damaged: it does not say its schema version; restore it from a backup"
+        )
     if found > SCHEMA_VERSION:
         raise MemoryStoreError(
             f"{str(file)!r} has schema version {found}, newer than {SCHEMA_VERSION} which this version knows; "

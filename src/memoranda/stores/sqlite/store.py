@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from memoranda.engine.ports import StoreDescription
 from memoranda.sdk.errors import MemoryStoreError
@@ -55,12 +55,22 @@ def _engine(path: Path) -> Engine:
     return engine
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another at the same path; None where there is none."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class SqliteStore(SqlStore):
     """A store in one SQLite file."""
 
     def __init__(self, path: Path, engine: Engine) -> None:
         super().__init__(engine, SqliteVectorScan())
         self._path = path
+        self._file = _identity(path)
         self._folder: TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -93,6 +103,15 @@ class SqliteStore(SqlStore):
 
     def describe(self) -> StoreDescription:
         return StoreDescription(dialect="sqlite", location=str(self._path), schema_version=SCHEMA_VERSION)
+
+    def _connection(self) -> PoolProxiedConnection:
+        # What is written to a file that was deleted or replaced meanwhile is lost when the last process closes it.
+        if not self._closed and _identity(self._path) != self._file:
+            raise MemoryStoreError(
+                f"{str(self._path)!r} was deleted or replaced while it was open; nothing was written. Put the file "
+                "back and open it again"
+            )
+        return super()._connection()
 
     @contextmanager
     def _transaction(
