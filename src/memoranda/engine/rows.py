@@ -446,7 +446,7 @@ class FailureRows(Protocol):
     def get(self, failure_id: str) -> Failure | None: ...
 
     def page(self, failure_class: str | None, after: str, limit: int) -> Sequence[Failure]:
-        """Return failures by id (oldest first)."""
+        """Return failures, latest first, after the id ``after`` (empty: from the start)."""
         ...
 
     def counts(self) -> Sequence[tuple[str, int]]:

@@ -120,7 +120,7 @@ class BackgroundService:
     # --- failures
 
     def failures(self, *, failure_class: str | None = None, after: str = "", limit: int = 50) -> Sequence[Failure]:
-        """Return failures, oldest first, after the id ``after``."""
+        """Return failures, latest first, after the id ``after``."""
         with self._store.read(self._project_id) as tx:
             return tx.failures.page(failure_class, after, limit)
 

@@ -45,11 +45,13 @@ _COUNTS = Statement(
 
 
 @lru_cache
-def _page(by_class: bool) -> Statement:
-    query = select(*_COLUMNS).where(_IN_PROJECT, failures.c.id > bindparam("after"))
+def _page(by_class: bool, continues: bool) -> Statement:
+    query = select(*_COLUMNS).where(_IN_PROJECT)
+    if continues:
+        query = query.where(failures.c.id < bindparam("after"))
     if by_class:
         query = query.where(failures.c.failure_class == bindparam("failure_class"))
-    return Statement(query.order_by(failures.c.id).limit(bindparam("page_size")))
+    return Statement(query.order_by(failures.c.id.desc()).limit(bindparam("page_size")))
 
 
 @lru_cache
@@ -121,7 +123,9 @@ class SqlFailureRows:
 
     def page(self, failure_class: str | None, after: str, limit: int) -> Sequence[Failure]:
         wanted = {} if failure_class is None else {"failure_class": failure_class}
-        rows = self._sql.all(_page(failure_class is not None), after=after, page_size=limit, **wanted)
+        place = {"after": after} if after else {}
+        statement = _page(failure_class is not None, bool(after))
+        rows = self._sql.all(statement, page_size=limit, **place, **wanted)
         return [_failure(row) for row in rows]
 
     def counts(self) -> Sequence[tuple[str, int]]:

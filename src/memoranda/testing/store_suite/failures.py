@@ -49,12 +49,12 @@ class FailureRules(StoreRules):
             assert tx.failures.get("a") == failure
             assert tx.failures.get("b") is None
 
-    def test_pages_are_by_id_and_by_class(self, store: Store, scribe: Scribe) -> None:
+    def test_pages_are_latest_first_and_by_class(self, store: Store, scribe: Scribe) -> None:
         self._insert(store, *(sample_failure(name, "outage" if name == "b" else "refused") for name in "cba"))
         with store.read(PROJECT) as tx:
-            assert [failure.id for failure in tx.failures.page(None, "", 2)] == ["a", "b"]
-            assert [failure.id for failure in tx.failures.page(None, "b", 2)] == ["c"]
-            assert [failure.id for failure in tx.failures.page("refused", "", 9)] == ["a", "c"]
+            assert [failure.id for failure in tx.failures.page(None, "", 2)] == ["c", "b"]
+            assert [failure.id for failure in tx.failures.page(None, "b", 2)] == ["a"]
+            assert [failure.id for failure in tx.failures.page("refused", "", 9)] == ["c", "a"]
             assert tx.failures.counts() == [("outage", 1), ("refused", 2)]
 
     def test_delete_and_remove(self, store: Store, scribe: Scribe) -> None:
