@@ -13,6 +13,9 @@ from hypothesis import settings
 settings.register_profile("memoranda", deadline=None, print_blob=True)
 settings.load_profile("memoranda")
 
+# The shipped suites tell what they compared, like tests of our own.
+pytest.register_assert_rewrite("memoranda.testing")
+
 _LOOPBACK = ("127.", "::1", "localhost")
 _SETTINGS = ("MEMORANDA_", "AGENTIC_MEMORY_")
 

@@ -46,4 +46,4 @@ class LongMachine(EmbeddedMachine):
 
 
 TestModelForLonger = pytest.mark.drill(LongMachine.TestCase)
-TestModelForLonger.settings = settings(max_examples=400, **_SHARED)
+TestModelForLonger.settings = settings(_SHARED, max_examples=400)
