@@ -1,0 +1,77 @@
+"""The embedded engine behaves as any front door must; after every test the store file is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoranda import Memory
+from memoranda.testing import integrity, memory_suite
+from memoranda.testing.memory_suite.base import OpenMemory
+
+
+class Embedded:
+    """The fixture that the suite asks a front door for."""
+
+    @pytest.fixture
+    def open_memory(self, tmp_path: Path) -> Iterator[OpenMemory]:
+        path = tmp_path / "memory.db"
+
+        def open_memory(**options: Any) -> Memory:
+            return Memory.open(path, **options)
+
+        yield open_memory
+        if path.exists():
+            assert integrity.check(path) == []
+
+
+class TestBackground(Embedded, memory_suite.BackgroundRules):
+    pass
+
+
+class TestContext(Embedded, memory_suite.ContextRules):
+    pass
+
+
+class TestDeletion(Embedded, memory_suite.DeletionRules):
+    pass
+
+
+class TestFailure(Embedded, memory_suite.FailureRules):
+    pass
+
+
+class TestFilter(Embedded, memory_suite.FilterRules):
+    pass
+
+
+class TestLeak(Embedded, memory_suite.LeakRules):
+    pass
+
+
+class TestLifetime(Embedded, memory_suite.LifetimeRules):
+    pass
+
+
+class TestOpening(Embedded, memory_suite.OpeningRules):
+    pass
+
+
+class TestSave(Embedded, memory_suite.SaveRules):
+    pass
+
+
+class TestSearch(Embedded, memory_suite.SearchRules):
+    pass
+
+
+class TestTurn(Embedded, memory_suite.TurnRules):
+    pass
+
+
+def test_no_rule_is_left_out() -> None:
+    tested = {base for cls in Embedded.__subclasses__() for base in cls.__mro__}
+    assert tested >= set(memory_suite.ALL_RULES)
