@@ -171,7 +171,9 @@ def _refusal(error: Exception) -> str | None:
 def _normalised(vector: Sequence[float], dimension: int) -> _Floats | str:
     """Return the vector with length 1, or what is wrong with it."""
     try:
-        values = np.asarray(vector, dtype=np.float32)
+        # A number that is too large becomes infinite, and is told of below.
+        with np.errstate(over="ignore"):
+            values = np.asarray(vector, dtype=np.float32)
     except (TypeError, ValueError) as error:
         return f"is not a sequence of numbers ({error})"
     if values.shape != (dimension,):

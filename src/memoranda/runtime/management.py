@@ -9,6 +9,7 @@ from memoranda.engine.cursors import decode_cursor, encode_cursor
 from memoranda.engine.drafts import UNSET, MemoryChanges
 from memoranda.engine.memory_reads import MemoryListing, MemoryView
 from memoranda.engine.memory_service import SaveRequest
+from memoranda.engine.project import searched_kinds
 from memoranda.engine.scope import blank_is_any
 from memoranda.runtime.calls import EngineCalls, Json
 from memoranda.runtime.drafts import draft_of
@@ -72,7 +73,7 @@ class ManagementCalls(EngineCalls):
         listing = MemoryListing(
             scope=self._scope(user_id=user_id, visibility=visibility, session_id=session_id, agent_id=agent_id),
             kind=blank_is_any(kind),
-            where=self._filter(metadata_filter),
+            where=self._filter(metadata_filter, [kind] if kind else searched_kinds(self._engine.config)),
             include_superseded=include_superseded,
             as_of=as_of,
         )
@@ -90,9 +91,9 @@ class ManagementCalls(EngineCalls):
             event_time=UNSET if update.timestamp is None else update.timestamp,
             ttl_days=update.ttl_days if "ttl_days" in given else UNSET,
         )
-        user = blank_is_any(user_id)
-        self._engine.memories.update(memory_id, changes, user_id=user, embedding=update.embedding)
-        view = self._engine.memories.get(memory_id, user_id=user)
+        self._engine.memories.update(memory_id, changes, user_id=blank_is_any(user_id), embedding=update.embedding)
+        # As written, also where the new visibility keeps it from this user's later reads.
+        view = self._engine.memories.get(memory_id)
         if view is None:
             raise MemoryNotFoundError(f"memory {memory_id!r} was deleted while it was updated", code="NOT_FOUND")
         return _entry(view)

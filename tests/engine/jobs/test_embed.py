@@ -132,12 +132,13 @@ def refusing(world: World, bad: str, answer: Vectors | Exception) -> None:
         ([[1.0] * 7], "has the shape (7,), expected 8 numbers"),
         ([[math.nan] * 8], "has numbers that are not finite"),
         ([[math.inf] * 8], "has numbers that are not finite"),
+        ([[1e300] * 8], "has numbers that are not finite"),
         ([[0.0] * 8], "is zero in every dimension"),
         ([["x"] * 8], "is not a sequence of numbers"),
         ([], "the embedder returned 0 vectors for 1 texts"),
         (ValueError("too long"), "ValueError: too long"),
     ],
-    ids=["short", "nan", "infinite", "zero", "text", "none", "refused"],
+    ids=["short", "nan", "infinite", "too large", "zero", "text", "none", "refused"],
 )
 def test_bad_item_is_isolated_without_a_retry_storm(world: World, answer: Vectors | Exception, reason: str) -> None:
     refusing(world, "bad", answer)
