@@ -244,6 +244,7 @@ def test_a_setting_with_effect_does_not_warn(block: dict[str, object]) -> None:
         ("  capacity: {min_replicas: 1, max_replicas: 3}", "  capacity: {min_replicas: 3, max_replicas: 1}", ("more",)),
         ("    - name: ticket", "    - name: Ticket", ("custom_memory_types[0].name is 'Ticket'", "lower-case")),
         ("    - name: ticket", "    - name: turn", ("is reserved",)),
+        ("    - name: ticket", "    - name: profile", ("is reserved",)),
         ("    - {name: tier, type: string}", "    - {name: content, type: string}", ("is reserved", "created_at")),
         ("    - {name: tier, type: string}", "    - {name: a.b.c, type: string}", ("one dot",)),
         ("    - {name: tier, type: string}", "    - {name: tier, type: text}", ("string, number, boolean, date",)),

@@ -70,6 +70,8 @@ _RESERVED_TYPES: Final = frozenset(
         "turn",
         "stm",
         "short_term",
+        "profile",
+        "image",
     }
 )
 _RESERVED_METADATA_KEYS: Final = frozenset(
