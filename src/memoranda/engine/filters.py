@@ -132,6 +132,17 @@ def matches(node: Filter, metadata: Mapping[str, object], agent_id: str) -> bool
             return any(_within(value, low, high) for value in _values_at(metadata, agent_id, key, value_type))
 
 
+def keys_in(node: Filter) -> frozenset[str]:
+    """The keys that a filter asks about, by their declared names."""
+    match node:
+        case And(children) | Or(children):
+            return frozenset().union(*map(keys_in, children))
+        case Not(child):
+            return keys_in(child)
+        case Comparison(key=key) | Range(key=key):
+            return frozenset((key,))
+
+
 def typed_value(value: object, value_type: str) -> Scalar | None:
     """The comparable form of one value, or ``None`` when it is not of the type.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from memoranda.engine.engine import MemoryEngine
-from memoranda.engine.filters import Filter, FilterError, parse_filter
+from memoranda.engine.filters import Filter, FilterError, keys_in, parse_filter
+from memoranda.engine.project import check_filled
 from memoranda.engine.records import STM, VISIBILITIES
 from memoranda.engine.retrieval.plan import SourcePlan
 from memoranda.engine.scope import Scope, blank_is_any
@@ -41,14 +42,21 @@ class EngineCalls:
             visibility=wanted,
         )
 
-    def _filter(self, raw: Mapping[str, object] | None) -> Filter | None:
-        """Return a caller's metadata filter, checked against the declared keys; an empty one is none."""
+    def _filter(self, raw: Mapping[str, object] | None, sources: Iterable[str]) -> Filter | None:
+        """Return a caller's metadata filter, checked against the declared keys; an empty one is none.
+
+        ``MemoryConflictError`` while a key is still being filled in for one of the sources.
+        """
         if not raw:
             return None
         try:
-            return parse_filter(raw, self._engine.config.filter_keys)
+            found = parse_filter(raw, self._engine.config.filter_keys)
         except FilterError as error:
             raise MemoryBadRequestError(str(error), code=error.code) from error
+        project = self._engine.project()
+        for source in sources:
+            check_filled(project, source, keys_in(found))
+        return found
 
 
 def includes_superseded(options: Mapping[str, Any]) -> bool:

@@ -45,11 +45,11 @@ class ContextCalls(EngineCalls):
         if not 1 <= top_k <= MAX_TOP_K:
             raise MemoryBadRequestError(f"top_k is {top_k}: give 1 to {MAX_TOP_K}")
         mode = Mode(_name(options.get("mode") or Mode.HYBRID))
-        narrowing = Narrowing(where=self._filter(metadata_filter))
+        names = _source_names(enabled_sources)
+        narrowing = Narrowing(where=self._filter(metadata_filter, names))
         scope = self._scope(user_id=user_id, visibility=visibility)
         plans = [
-            SourcePlan(name, mode, top_k, narrowing, self._source_scope(name, scope, session_id))
-            for name in _source_names(enabled_sources)
+            SourcePlan(name, mode, top_k, narrowing, self._source_scope(name, scope, session_id)) for name in names
         ]
         request = self._request(query, scope, plans, options)
         context = self._engine.assembler.build(ContextRequest(request, max_tokens, _style(format_style)))
@@ -76,7 +76,7 @@ class ContextCalls(EngineCalls):
                 _name(spec.source),
                 Mode(_name(spec.mode)),
                 spec.top_k,
-                Narrowing(where=self._filter(spec.metadata_filter)),
+                Narrowing(where=self._filter(spec.metadata_filter, [_name(spec.source)])),
                 self._source_scope(_name(spec.source), scope, session_id),
             )
             for spec in sources

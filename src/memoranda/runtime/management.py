@@ -68,12 +68,13 @@ class ManagementCalls(EngineCalls):
         limit: int = 50,
         cursor: str | None = None,
     ) -> MemoryPage:
-        if blank_is_any(kind) is not None:
-            self._engine.check_kind(kind or "")
+        wanted = blank_is_any(kind)
+        if wanted is not None:
+            self._engine.check_kind(wanted)
         listing = MemoryListing(
             scope=self._scope(user_id=user_id, visibility=visibility, session_id=session_id, agent_id=agent_id),
-            kind=blank_is_any(kind),
-            where=self._filter(metadata_filter, [kind] if kind else searched_kinds(self._engine.config)),
+            kind=wanted,
+            where=self._filter(metadata_filter, [wanted] if wanted else searched_kinds(self._engine.config)),
             include_superseded=include_superseded,
             as_of=as_of,
         )

@@ -78,7 +78,7 @@ class SearchCalls(EngineCalls):
         **options: Any,
     ) -> list[Json]:
         scope = self._scope(user_id=user_id, visibility=visibility)
-        narrowing = Narrowing(tags=tuple(tags or ()), where=self._filter(metadata_filter))
+        narrowing = Narrowing(tags=tuple(tags or ()), where=self._filter(metadata_filter, [PROCEDURAL]))
         plan = _plan(PROCEDURAL, top_k, options, narrowing)
         return [procedure_entry(hit) for hit in self._search(query, scope, plan, options, similarity_threshold)]
 
