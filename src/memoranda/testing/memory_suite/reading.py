@@ -54,6 +54,11 @@ def _contexts(memory: Memory, query: str) -> Iterator[Read]:
             f"build_context {style}",
             partial(memory.build_context, query, enabled_sources=set(SOURCES), format_style=style, **shown),
         )
+    for visibility in ("private", "org", "shared"):
+        yield (
+            f"context of what is {visibility}",
+            partial(memory.build_context, query, visibility=visibility, enabled_sources=set(SOURCES), **shown),
+        )
     specs = [SourceSpec(source=MemorySource(source), mode=RetrievalMode.HYBRID, top_k=100) for source in SOURCES]
     yield (
         "build_context_from_sources",
@@ -66,6 +71,9 @@ def _lists(memory: Memory) -> Iterator[Read]:
     yield "list_turns of s1", partial(memory.list_turns, "s1", limit=1000)
     yield "list_episodes", partial(memory.list_episodes, limit=1000)
     yield "list_episodes of s1", partial(memory.list_episodes, session_id="s1", limit=1000)
+    for visibility in ("org", "shared"):
+        yield f"{visibility} domains", partial(memory.list_domains, visibility)
+        yield f"{visibility} memories", partial(memory.list_memories, visibility=visibility, limit=1000)
     for kind in (None, *KINDS, NOTE):
         yield (
             f"list_memories {kind}",

@@ -117,6 +117,13 @@ class SaveRules(MemoryRules):
         assert caught.value.code == "IDEMPOTENCY_CONFLICT"
         assert len(alice.list_memories().items) == 1
 
+    def test_a_key_of_a_save_that_has_ended_is_free_again(self, alice: Memory, clock: ManualClock) -> None:
+        first = alice.save_episode(title="t", content="c", idempotency_key="k", ttl_days=1)
+        clock.advance(timedelta(days=2))
+        second = alice.save_episode(title="t", content="c", idempotency_key="k")
+        assert second.id != first.id
+        assert [item.id for item in alice.list_memories().items] == [second.id]
+
     def test_many_saves_report_each(self, alice: Memory) -> None:
         items: list[dict[str, Any]] = [
             {"kind": "semantic", "text": "likes tea", "label": "tea"},

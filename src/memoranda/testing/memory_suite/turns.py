@@ -165,6 +165,13 @@ class TurnRules(MemoryRules):
         memory.wait_until_idle(promote=False)
         assert memory.status().turns == 0
 
+    def test_a_key_of_a_turn_that_has_ended_is_free_again(self, alice: Memory, clock: ManualClock) -> None:
+        first = alice.record_turn(role="user", content="tea", idempotency_key="k", ttl_days=1)
+        clock.advance(timedelta(days=2))
+        second = alice.record_turn(role="user", content="tea", idempotency_key="k")
+        assert second.id != first.id
+        assert [turn.id for turn in alice.list_turns().items] == [second.id]
+
     def test_numbers_rise_with_time(self, alice: Memory) -> None:
         results = [alice.record_turn(role="user", content=str(number)) for number in range(20)]
         assert all(two.turn_seq == one.turn_seq + 1 for one, two in pairwise(islice(results, 20)))

@@ -48,6 +48,12 @@ class SessionRules(StoreRules):
         with store.read(PROJECT) as tx:
             assert [session.user_id for session in tx.sessions.owners("s")] == ["alice", "bob"]
 
+    def test_a_users_sessions_come_by_id(self, store: Store, scribe: Scribe) -> None:
+        for user, session in [("bob", "s2"), ("bob", "s1"), ("Bob", "s1")]:
+            _advance(store, user, session)
+        with store.read(PROJECT) as tx:
+            assert [session.session_id for session in tx.sessions.of_user("bob")] == ["s1", "s2"]
+
     def test_unpromoted_sessions_come_longest_idle_first(self, store: Store, scribe: Scribe) -> None:
         for minutes, session in [(3, "late"), (1, "early"), (2, "done")]:
             _advance(store, "alice", session, minutes=minutes)

@@ -98,6 +98,16 @@ class TombstoneRules(StoreRules):
             tx.projects.add_tombstone(Tombstone("t", "alice", tx.projects.last_key(), NOW))
             assert tx.memories.in_slot(record.kind, "alice", record.slot) == record
 
+    def test_whoever_purges_sees_what_is_hidden(self, store: Store, model: TextModel) -> None:
+        hidden = [entry.record_id for entry in model.entries.values() if model.is_hidden(entry)]
+        with store.write(PROJECT) as tx:
+            tx.projects.reveal()
+            found = [turn.id for turn in tx.turns.get(hidden)] + [each.id for each in tx.memories.get(hidden)]
+            assert len(tx.turns.page(Scope("alice", None, "s1"), None, 99, NOW)) == 2
+        assert sorted(found) == sorted(hidden)
+        with store.read(PROJECT) as tx:
+            assert tx.turns.get(hidden) == []
+
     def test_removing_the_tombstone_ends_the_hiding(self, store: Store, model: TextModel) -> None:
         with store.write(PROJECT) as tx:
             assert tx.projects.tombstones() == model.tombstones

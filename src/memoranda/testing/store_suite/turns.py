@@ -62,6 +62,18 @@ class TurnRules(StoreRules):
             for user, session, key in [("alice", "s2", "k"), ("bob", "s1", "k"), ("alice", "s1", "K")]:
                 assert tx.turns.by_idempotency_key(user, session, key) is None
 
+    def test_keys_that_are_released_can_be_used_again(self, store: Store, scribe: Scribe) -> None:
+        scribe.turn("x", "alice", "s1", idempotency_key="k")
+        kept = [scribe.turn("x", "alice", "s2", idempotency_key="k"), scribe.turn("x", "Alice", idempotency_key="k")]
+        with store.write(PROJECT) as tx:
+            tx.turns.release_keys(Scope("alice", None, "s1"))
+            assert tx.turns.by_idempotency_key("alice", "s1", "k") is None
+        again = scribe.turn("y", "alice", "s1", idempotency_key="k")
+        with store.read(PROJECT) as tx:
+            assert tx.turns.by_idempotency_key("alice", "s1", "k") == again
+            assert tx.turns.by_idempotency_key("alice", "s2", "k") == kept[0]
+            assert tx.turns.by_idempotency_key("Alice", "s1", "k") == kept[1]
+
     def test_a_run_holds_both_its_ends_and_nothing_else(self, store: Store, scribe: Scribe) -> None:
         turns = [scribe.turn(f"turn {number}") for number in range(5)]
         scribe.turn("other", "bob")
