@@ -14,6 +14,7 @@ from memoranda.engine.natural_keys import SEPARATOR, slot_of
 from memoranda.engine.ports import Clock, MemoryQuery, Store, Transaction
 from memoranda.engine.records import PRIVATE, MemoryRecord, MemoryStatus, VectorState
 from memoranda.engine.scope import Scope
+from memoranda.engine.text import clean_text
 
 _BATCH = 200
 _ALL = tuple(MemoryStatus)
@@ -116,6 +117,8 @@ class MemoryReader:
         as_of: datetime | None = None,
     ) -> MemoryView | None:
         """Return the record in the key's slot, else the newest current one of that name in the scope."""
+        # As a save would store it.
+        key = replace(key, domain=clean_text(key.domain), name=clean_text(key.name))
         with self._store.read(self._project_id) as tx:
             if as_of is not None:
                 return self._named_at(tx, key, scope, as_of)

@@ -11,6 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, Table, bindparam
 
+from memoranda.sdk.errors import MemoryBadRequestError
+
 Row = Sequence[Any]
 
 LIST_LIMIT = 256
@@ -116,7 +118,13 @@ class Executor:
 
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> None:
         sql, constants = statement.prepared(self._dialect)
-        self._cursor.execute(sql, {**constants, "project_id": self.project_id, **parameters})
+        try:
+            self._cursor.execute(sql, {**constants, "project_id": self.project_id, **parameters})
+        except UnicodeEncodeError as error:
+            # Writes are cleaned and checked before; this is an id or a value that a read was asked for.
+            raise MemoryBadRequestError(
+                f"{error.object[:40]!r} holds an unpaired surrogate; pass valid Unicode text", code="INVALID_ID"
+            ) from error
 
     def execute(self, statement: Statement, **parameters: object) -> int:
         """Run a change; return how many rows it touched."""
