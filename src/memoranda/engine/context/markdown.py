@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from jinja2 import Environment
+from functools import cache
+from typing import TYPE_CHECKING
 
 from memoranda.engine.context import labels
 from memoranda.engine.context.escape import for_markdown, for_markdown_line
@@ -14,8 +14,9 @@ from memoranda.engine.context.tool_calls import call_text
 from memoranda.engine.context.wording import wording
 from memoranda.engine.records import MemoryRecord, Profile, Turn
 
-# Remembered text goes in as values that are escaped for Markdown, never as a template; HTML escaping would be wrong.
-_ENVIRONMENT = Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 _BODY = """\
 {% for heading, lines in sections %}
 
@@ -25,8 +26,19 @@ _BODY = """\
 {% endfor %}
 {% endfor %}
 """
-_SECTIONS = _ENVIRONMENT.from_string(_BODY)
-_CONTEXT = _ENVIRONMENT.from_string("{{ opening }}\n{{ note }}\n{{ sections }}{{ closing }}")
+_WHOLE = "{{ opening }}\n{{ note }}\n{{ sections }}{{ closing }}"
+
+
+@cache
+def _templates() -> tuple[Template, Template]:
+    """The lists, and the whole around them."""
+    # Jinja2 and what it compiles are a tenth of the time that opening a store takes, which needs neither.
+    from jinja2 import Environment  # noqa: PLC0415
+
+    # Remembered text goes in as values that are escaped for Markdown, never as a template; HTML's escaping would be
+    # wrong.
+    environment = Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(_BODY), environment.from_string(_WHOLE)
 
 
 def render_markdown(selection: Selection) -> str:
@@ -39,8 +51,8 @@ def render_markdown(selection: Selection) -> str:
 
 def in_marks(sections: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Render headed lists of lines between our marks, under the note that they are data."""
-    body = _SECTIONS.render(sections=sections)
-    return _CONTEXT.render(opening=OPENING, note=NOTE, sections=body, closing=CLOSING)
+    lists, whole = _templates()
+    return whole.render(opening=OPENING, note=NOTE, sections=lists.render(sections=sections), closing=CLOSING)
 
 
 def memory_sections(selection: Selection) -> list[tuple[str, list[str]]]:

@@ -31,22 +31,16 @@ _MAX_SUMMARY = 300
 _INFORMATIVE = 20
 
 
-class LocalExtractor:
-    """Extracts by rules over sentences, without network or model; it would rather store less than junk."""
-
-    name = "local"
-    version = "1"
-
-    def extract(self, turns: Sequence[SourceTurn], *, kinds: frozenset[str]) -> Extraction:
-        """Give the items of the enabled `kinds` in the order of the turns; none means nothing to extract."""
-        texts, recalled = _texts(turns)
-        two_people = _two_people(turns)
-        items: dict[tuple[str, str], ExtractedItem] = {}
-        for turn in turns:
-            for item in _read(turn, texts[turn.turn_id], recalled, two_people):
-                if item.kind in kinds:
-                    items.setdefault((item.kind, slug_content(item.content)), item)
-        return Extraction(tuple(items.values()), _summary(turns, texts), f"{self.name}/{self.version}")
+def extract(turns: Sequence[SourceTurn], *, kinds: frozenset[str], label: str) -> Extraction:
+    """Give the items of the enabled `kinds` in the order of the turns; none means nothing to extract."""
+    texts, recalled = _texts(turns)
+    two_people = _two_people(turns)
+    items: dict[tuple[str, str], ExtractedItem] = {}
+    for turn in turns:
+        for item in _read(turn, texts[turn.turn_id], recalled, two_people):
+            if item.kind in kinds:
+                items.setdefault((item.kind, slug_content(item.content)), item)
+    return Extraction(tuple(items.values()), _summary(turns, texts), label)
 
 
 def slug_content(content: str) -> str:
