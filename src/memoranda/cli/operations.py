@@ -17,6 +17,7 @@ def show_status(status: memoranda.StatusReport) -> None:
         "jobs": _jobs(status),
         "lag": f"{status.lag_seconds:.1f} s" if status.jobs else "0 s",
         "failures": amounts(status.failures) or "none",
+        "models today": _spent(status),
         "embedder": status.embedder or "none",
         "analyser": status.analyser,
         "schema": status.schema_version,
@@ -35,6 +36,14 @@ def amounts(counts: Mapping[str, int]) -> str:
 def _jobs(status: memoranda.StatusReport) -> str:
     kinds = [f"{kind}: {amounts(states)}" for kind, states in sorted(status.queue.items()) if any(states.values())]
     return "; ".join(kinds) or "none"
+
+
+def _spent(status: memoranda.StatusReport) -> str:
+    spent = status.spent_today
+    tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)
+    paused = status.extraction_paused_until
+    text = f"{counted(spent.get('calls', 0), 'call')}, {tokens:,} tokens"
+    return text if paused is None else f"{text}; extraction is paused until {paused:%Y-%m-%d %H:%M} UTC"
 
 
 def show_failures(page: memoranda.FailurePage) -> None:

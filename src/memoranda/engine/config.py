@@ -1,7 +1,7 @@
 """Project configuration: reading and checking it, and what may never change in it.
 
-The keys are those of the ``memory:`` block of ``project-config.yaml``; ours besides: ``extraction.visibility`` and
-``analyser.language``.
+The keys are those of the ``memory:`` block of ``project-config.yaml``; ours besides: ``extraction.visibility``,
+``analyser.language`` and ``spending``.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from memoranda.engine.config_model import (
     ShortTermConfig,
     SnapshotConfig,
     SourceLegs,
+    SpendingConfig,
     VoyageConfig,
 )
 from memoranda.engine.config_rules import BLOCK, read_block
@@ -46,6 +47,7 @@ __all__ = [
     "ShortTermConfig",
     "SnapshotConfig",
     "SourceLegs",
+    "SpendingConfig",
     "VoyageConfig",
     "check_change",
     "load_config",

@@ -131,6 +131,14 @@ class SourceLegs:
 
 
 @dataclass(frozen=True, slots=True)
+class SpendingConfig:
+    """What extraction may ask of models from 00:00 to 24:00 UTC; unset is unlimited. At the cap it pauses."""
+
+    tokens_per_day: int | None = None
+    calls_per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AnalyserConfig:
     """The language whose words the text index stems."""
 
@@ -156,6 +164,7 @@ class ProjectConfig:
     metadata_partition_index: tuple[SourceLegs, ...] = ()
     tasks: str | None = None
     analyser: AnalyserConfig = AnalyserConfig()
+    spending: SpendingConfig = SpendingConfig()
 
     @property
     def snapshot(self) -> SnapshotConfig:

@@ -23,6 +23,7 @@ from memoranda.engine.config_model import (
     ShortTermConfig,
     SnapshotConfig,
     SourceLegs,
+    SpendingConfig,
     VoyageConfig,
 )
 from memoranda.engine.config_reading import Section
@@ -31,6 +32,7 @@ from memoranda.engine.filters import ValueType
 
 BLOCK: Final = "memory"
 MAX_PROMPT: Final = 4096
+_MOST_A_DAY: Final = 10**12
 MAX_CUSTOM_TYPES: Final = 5
 MAX_TAGS: Final = 10
 MAX_METADATA_KEYS: Final = 10
@@ -98,6 +100,7 @@ def read_block(node: Node, path: str | None = None) -> ProjectConfig:
         metadata_partition_index=tuple(_metadata_index(block)),
         tasks=_tasks(block),
         analyser=_analyser(block),
+        spending=_spending(block),
     )
     _check_short_term_leg(block, config)
     if problems:
@@ -115,6 +118,13 @@ def _extraction_model(block: Section) -> ExtractionModelConfig | None:
     if "extraction_llm" not in block:
         return None
     return ExtractionModelConfig(section.choice("provider", _PROVIDERS), *map(section.text, _MODEL_KEYS[1:]))
+
+
+def _spending(block: Section) -> SpendingConfig:
+    section = block.section("spending", ("tokens_per_day", "calls_per_day"))
+    return SpendingConfig(
+        section.whole("tokens_per_day", 1, _MOST_A_DAY), section.whole("calls_per_day", 1, _MOST_A_DAY)
+    )
 
 
 def _background(block: Section) -> BackgroundExtractionConfig:

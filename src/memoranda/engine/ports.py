@@ -33,6 +33,7 @@ from memoranda.engine.rows import (
     TextMatches,
     TurnRows,
 )
+from memoranda.engine.usage import UsageRows
 
 __all__ = [
     "ChatModel",
@@ -64,6 +65,7 @@ __all__ = [
     "TokenCounter",
     "Transaction",
     "TurnRows",
+    "UsageRows",
 ]
 
 
@@ -154,6 +156,8 @@ class Transaction(Protocol):
     def jobs(self) -> JobRows: ...
     @property
     def failures(self) -> FailureRows: ...
+    @property
+    def usage(self) -> UsageRows: ...
 
 
 @dataclass(frozen=True, slots=True)

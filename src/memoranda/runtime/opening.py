@@ -17,6 +17,7 @@ from memoranda.engine.extraction.local import LocalExtractor
 from memoranda.engine.extraction.model_extractor import ModelExtractor
 from memoranda.engine.jobs.failure import FailureClass, WorkError
 from memoranda.engine.ports import ChatModel, Clock, Embedder, Reranker
+from memoranda.engine.spending import MeteredChatModel
 from memoranda.providers.local_embedder import LocalEmbedder
 from memoranda.providers.registry import (
     LOCAL,
@@ -127,14 +128,18 @@ def chosen_clock(given: object | None) -> Clock:
 def chosen_extractor(given: object | None, config: ProjectConfig) -> Extractor:
     """Return what distils turns: a chat model asked by our prompt, an extractor, or (default) the built-in one."""
     if given is None and config.extraction_llm is not None:
-        return ModelExtractor(chat_model_configured(config.extraction_llm))
+        return _asking(chat_model_configured(config.extraction_llm))
     if given is None or given == LOCAL:
         return LocalExtractor()
     if isinstance(given, str):
-        return ModelExtractor(chat_model_named(given))
+        return _asking(chat_model_named(given))
     if isinstance(given, ChatModel):
-        return ModelExtractor(given)
+        return _asking(given)
     return _satisfying(given, Extractor, "llm")  # type: ignore[type-abstract]
+
+
+def _asking(model: ChatModel) -> ModelExtractor:
+    return ModelExtractor(MeteredChatModel(model))
 
 
 def chosen_config(given: object | None) -> ProjectConfig | None:

@@ -8,6 +8,7 @@ from memoranda.engine.deletion_counts import DeletionCounts
 from memoranda.engine.engine import MemoryEngine
 from memoranda.engine.jobs.service import QueueStatus
 from memoranda.engine.records import Snapshot
+from memoranda.engine.spending import Spending
 from memoranda.sdk.models import DeletionReport, PromoteSnapshotResult, StatusReport
 
 _KIND = "memory:"
@@ -29,6 +30,7 @@ def promotion(snapshot: Snapshot) -> PromoteSnapshotResult:
 def status_report(engine: MemoryEngine) -> StatusReport:
     """Return the state of a project: what it holds, what waits, what failed, and what it was made with."""
     queue, store, project = engine.background.status(), engine.store.describe(), engine.project()
+    spending = Spending(engine.store, engine.project_id, engine.clock, engine.config.spending)
     with engine.store.read(engine.project_id) as tx:
         totals = dict(tx.projects.totals(engine.clock.now()))
     return StatusReport(
@@ -40,6 +42,8 @@ def status_report(engine: MemoryEngine) -> StatusReport:
         queue=_by_kind(queue),
         lag_seconds=queue.lag_seconds,
         failures=dict(queue.failures),
+        spent_today=asdict(spending.today()),
+        extraction_paused_until=spending.paused_until(),
         embedder=project.embedder_model or None,
         analyser=project.analyser,
         schema_version=store.schema_version,

@@ -137,6 +137,8 @@ class StatusReport(Model):
 
     `memories` counts current ones by kind, `jobs` the background work by state, `queue` the same by job kind and
     state, `failures` by class. `lag_seconds` is the age of the oldest job that is due (0 when none is).
+    `spent_today` is what models have cost since 00:00 UTC; at the cap of `memory.spending` extraction is
+    paused until `extraction_paused_until`.
     """
 
     project_id: str
@@ -147,6 +149,8 @@ class StatusReport(Model):
     queue: dict[str, dict[str, int]] = Field(default_factory=dict)
     lag_seconds: float = 0.0
     failures: dict[str, int] = Field(default_factory=dict)
+    spent_today: dict[str, int] = Field(default_factory=dict)
+    extraction_paused_until: datetime | None = None
     embedder: str | None = None
     analyser: str
     schema_version: str

@@ -416,6 +416,18 @@ failures = _table(
     clustered=False,
 )
 
+# What models cost. The row without a job is the sum of its day, so that a cap is checked by reading one row a model.
+usage = _table(
+    "usage",
+    _project(),
+    _key("day", primary=True),
+    _key("job_id", primary=True),
+    _key("model", primary=True),
+    _int("calls", default=0),
+    _int("input_tokens", default=0),
+    _int("output_tokens", default=0),
+)
+
 tombstones = _table(
     "tombstones",
     _project(),

@@ -25,6 +25,7 @@ from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.worker import failure_of
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import SEMANTIC, Failure, Job, Snapshot, SnapshotState, Turn
+from memoranda.engine.spending import Spending
 from memoranda.sdk.errors import MemoryBadRequestError
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class ExtractHandler:
         extractors: Mapping[str, Extractor],
         reconciler: Reconciler,
         related: RelatedMemories | None = None,
+        spending: Spending | None = None,
     ) -> None:
         self._store = store
         self._project_id = project_id
@@ -61,6 +63,7 @@ class ExtractHandler:
         self._extractors = dict(extractors)
         self._reconciler = reconciler
         self._related = related
+        self._spending = spending or Spending(store, project_id, clock, config.spending)
 
     def handle(self, job: Job, lease: Lease) -> Outcome:
         """Extract one snapshot. The extractor runs outside any transaction; all effects are one, with the job's end."""
@@ -69,7 +72,10 @@ class ExtractHandler:
             lease.check()
             with self._store.read(self._project_id) as tx:
                 reading = _read(tx, job, self._clock.now())
-            extraction = None if reading is None else self._extract(job, reading)
+            extraction = None
+            if reading is not None:
+                with self._spending.metered(job):
+                    extraction = self._extract(job, reading)
             with self._store.write(self._project_id) as tx:
                 outcome = self._commit(tx, job, lease, reading, extraction)
         return outcome

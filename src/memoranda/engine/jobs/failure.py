@@ -56,6 +56,15 @@ class WorkError(Exception):
         self.raw_reply = raw_reply
 
 
+class PostponedError(Exception):
+    """The work has to wait until a known time. It has not failed: no attempt is counted, and nothing is kept of it."""
+
+    def __init__(self, reason: str, until: datetime) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.until = until
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """What went wrong, as far as the error tells."""

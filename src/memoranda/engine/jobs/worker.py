@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from memoranda.engine.ids import new_id
-from memoranda.engine.jobs.failure import Cause, FailureClass, RetryDecision, classify, decide
+from memoranda.engine.jobs.failure import Cause, FailureClass, PostponedError, RetryDecision, classify, decide
 from memoranda.engine.jobs.handler import FailureHook, JobHandler, Lease, LeaseLostError
 from memoranda.engine.ports import Clock, Store
 from memoranda.engine.records import Failure, Job, JobKind
@@ -157,11 +157,19 @@ class Worker:
             logger.debug("job.done", extra={"job_id": job.id, "job_kind": job.kind.value, "outcome": str(outcome)})
         except LeaseLostError:
             logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
+        except PostponedError as postponed:
+            self._postpone(job, lease, postponed)
         except Exception as error:  # Whatever a handler raises is kept with its job; the worker outlives it.
             cause = classify(error)
             unexpected = error if cause.failure_class is FailureClass.INTERNAL else None
             logger.warning("job.failed", exc_info=unexpected, extra=_described(job, cause))
             self._settle(job, lease, cause)
+
+    def _postpone(self, job: Job, lease: Lease, postponed: PostponedError) -> None:
+        extra = {"job_id": job.id, "job_kind": job.kind.value, "until": postponed.until.isoformat()}
+        with self._store.write(self._project_id) as tx:
+            held = tx.jobs.retry(job.id, lease.token, postponed.until, postponed.reason, False)
+        logger.info("job.postponed" if held else "job.lease_lost", extra=extra)
 
     def _settle(self, job: Job, lease: Lease, cause: Cause) -> None:
         try:

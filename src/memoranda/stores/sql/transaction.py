@@ -17,6 +17,7 @@ from memoranda.stores.sql.snapshots import SqlSnapshotRows
 from memoranda.stores.sql.sources import SqlSourceRows
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.turns import SqlTurnRows
+from memoranda.stores.sql.usage import SqlUsageRows
 
 
 class SqlTransaction:
@@ -73,3 +74,7 @@ class SqlTransaction:
     @cached_property
     def failures(self) -> SqlFailureRows:
         return SqlFailureRows(self._sql)
+
+    @cached_property
+    def usage(self) -> SqlUsageRows:
+        return SqlUsageRows(self._sql)

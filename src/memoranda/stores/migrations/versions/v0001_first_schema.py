@@ -413,6 +413,18 @@ def upgrade() -> None:
     )
     op.create_index("turns_in_session", "turns", ["project_id", "user_id", "session_id", "turn_seq"], unique=True)
     op.create_table(
+        "usage",
+        sa.Column("project_id", KEY, nullable=False),
+        sa.Column("day", KEY, nullable=False),
+        sa.Column("job_id", KEY, nullable=False),
+        sa.Column("model", KEY, nullable=False),
+        sa.Column("calls", sa.BigInteger(), server_default=sa.text("0"), autoincrement=False, nullable=False),
+        sa.Column("input_tokens", sa.BigInteger(), server_default=sa.text("0"), autoincrement=False, nullable=False),
+        sa.Column("output_tokens", sa.BigInteger(), server_default=sa.text("0"), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "day", "job_id", "model"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "vectors",
         sa.Column("project_id", KEY, nullable=False),
         sa.Column("source", KEY, nullable=False),
