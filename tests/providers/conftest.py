@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -58,6 +59,18 @@ _BACKENDS = {"openai": _by_openai, "litellm": _by_litellm}
 @pytest.fixture(params=["openai", pytest.param("litellm", marks=[needs_litellm, its_own_warnings])])
 def backend(request: pytest.FixtureRequest) -> Backend:
     return _BACKENDS[request.param]()
+
+
+@pytest.fixture(autouse=True)
+def clients_of_litellm_are_closed() -> Iterator[None]:
+    """Close what the package keeps open for the next call, which here goes to another server."""
+    yield
+    package = sys.modules.get("litellm")
+    if package is not None:
+        kept = package.in_memory_llm_clients_cache
+        for client in kept.cache_dict.values():
+            getattr(client, "close", lambda: None)()
+        kept.flush_cache()
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ unless ``api_key`` is given. Its retries are off: when to try again is for the j
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -86,13 +88,23 @@ class _Package:
 
 
 def _prepared() -> ModuleType:
-    """Return the package without the clients that a parent process may have left in it."""
+    """Return the package with its settings that are ours to make."""
     package = litellm_package()
     settings = vars(package)
     settings["suppress_debug_info"] = True  # It would print to standard output when a provider fails.
     settings["DEFAULT_MAX_RETRIES"] = 0  # It takes this number where it is told 0.
-    package.in_memory_llm_clients_cache.flush_cache()
     return package
+
+
+def _forget_clients() -> None:
+    """Drop the clients of the parent process in a forked child: sockets cannot be shared."""
+    package = sys.modules.get(_HERE)
+    if package is not None:
+        package.in_memory_llm_clients_cache.flush_cache()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_clients)
 
 
 def _check_provider(package: ModuleType, model: str) -> None:

@@ -207,8 +207,8 @@ def ranked(score: Callable[[str, str], float] | None = None, *, key: str = "resu
 
     def answer(request: ProviderRequest) -> Answer:
         query = str(request.body.get("query", ""))
-        rows = [{"index": at, "relevance_score": rate(query, text)} for at, text in enumerate(request.texts)]
-        return Answer({"id": "scripted", key: sorted(rows, key=lambda row: -row["relevance_score"])})
+        scores = sorted(((rate(query, text), at) for at, text in enumerate(request.texts)), reverse=True)
+        return Answer({"id": "scripted", key: [{"index": at, "relevance_score": score} for score, at in scores]})
 
     return answer
 
