@@ -68,6 +68,10 @@ class TestSearch(Embedded, memory_suite.SearchRules):
     pass
 
 
+class TestTimeline(Embedded, memory_suite.TimelineRules):
+    pass
+
+
 class TestTurn(Embedded, memory_suite.TurnRules):
     pass
 

@@ -17,6 +17,7 @@ from memoranda.testing.memory_suite.lifetimes import DeletionRules, LifetimeRule
 from memoranda.testing.memory_suite.opening import OpeningRules
 from memoranda.testing.memory_suite.saves import SaveRules
 from memoranda.testing.memory_suite.searches import FilterRules, SearchRules
+from memoranda.testing.memory_suite.timelines import TimelineRules
 from memoranda.testing.memory_suite.turns import TurnRules
 
 ALL_RULES = (
@@ -30,6 +31,7 @@ ALL_RULES = (
     OpeningRules,
     SaveRules,
     SearchRules,
+    TimelineRules,
     TurnRules,
 )
 """Every class of the suite, so that a front door can check that it left none out."""
@@ -47,5 +49,6 @@ __all__ = [
     "OpeningRules",
     "SaveRules",
     "SearchRules",
+    "TimelineRules",
     "TurnRules",
 ]
