@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,21 +19,13 @@ _BATCH = 1000
 SESSION = "long"
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
-    """A built store: its file, and how long it took to fill."""
-
-    path: Path
-    options: Options
-
-
 def user(number: int) -> str:
     return f"user-{number:03}"
 
 
 @cache
-def populated(options: Options) -> Population:
-    """Build the store, once a run."""
+def populated(options: Options) -> Path:
+    """Build the store, once a run, and return its file."""
     path = options.folder / "population.db"
     with Memory.open(path, worker=False) as memory:
         for number in range(options.users):
@@ -44,7 +35,7 @@ def populated(options: Options) -> Population:
             _record(memory, options, number)
     with Memory.open(path) as memory:
         memory.wait_until_idle(promote=False)
-    return Population(path, options)
+    return path
 
 
 def _save(memory: Memory, items: list[dict[str, object]]) -> None:

@@ -34,7 +34,7 @@ def measure(options: Options) -> Iterator[Figure]:
     recall, times = _recall(alone, conversations)
     yield Figure("turn recall at 10", recall, "", target=0.68, at_least=True, note=f"build_context p50 {times.p50:.1f}")
     crowded = options.folder / "crowded.db"
-    shutil.copyfile(populated(options).path, crowded)
+    shutil.copyfile(populated(options), crowded)
     for conversation in conversations:
         _ingest_one(options, conversation, crowded)
     among, times = _recall(crowded, conversations)

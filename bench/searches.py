@@ -29,11 +29,13 @@ Ask = Callable[[str, list[float], int], object]
 def measure(options: Options) -> Iterator[Figure]:
     """Yield the reads with a target, each with its parts beside it."""
     scope = options.memories_a_user
-    with Memory.open(populated(options).path, worker=False) as memory:
+    with Memory.open(populated(options), worker=False) as memory:
         questions = _Questions(options)
+        ask = questions.put(lambda q, v, n: _search(memory, q, v, n, None))
+        (first,) = alternately([ask], options.users)
         hybrid, text, semantic, context = alternately(
             [
-                questions.put(lambda q, v, n: _search(memory, q, v, n, None)),
+                ask,
                 questions.put(lambda q, v, n: _search(memory, q, v, n, RetrievalMode.TEXT)),
                 questions.put(lambda q, v, n: _search(memory, q, v, n, RetrievalMode.SEMANTIC)),
                 questions.put(lambda q, v, n: _context(memory, q, v, n)),
@@ -42,6 +44,7 @@ def measure(options: Options) -> Iterator[Figure]:
             warm_up=30,
         )
         yield _figure(f"hybrid search in {scope:,} of {options.memories:,}", hybrid, 3.0)
+        yield _figure("  first question of each user", first)
         yield _figure("  by text alone", text)
         yield _figure("  by vector alone", semantic)
         yield _figure("context over three sources", context, 8.0)
@@ -114,14 +117,14 @@ def _organisation(options: Options, memory: Memory, questions: _Questions) -> It
 
 def _first_reads(options: Options, questions: _Questions) -> list[Times]:
     question, vector = questions.first()
-    path = str(populated(options).path)
+    path = str(populated(options))
     statement = _ORG_SEARCH.format(question=question)
 
     def first(extra: str) -> float:
         return seconds_in_fresh_process(statement, before=_OPENED.format(path=path, vector=vector, extra=extra))
 
-    taken = [(first(""), first(_USER_SEARCH)) for _ in range(options.times(15))]
-    return [Times.of(column) for column in zip(*taken, strict=True)]
+    taken = [(first(""), first(_USER_SEARCH)) for _ in range(options.times(15) + 1)]
+    return [Times.of(column) for column in zip(*taken[1:], strict=True)]
 
 
 def _figure(name: str, times: Times, target: float | None = None) -> Figure:

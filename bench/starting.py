@@ -28,7 +28,7 @@ def _imports(options: Options) -> Iterator[Figure]:
 
 
 def _openings(options: Options) -> Iterator[Figure]:
-    path = str(populated(options).path)
+    path = str(populated(options))
     statements = [
         (_OPEN.format(path=path), "from memoranda import Memory"),
         (_OPEN_WHOLE.format(path=path), ""),
