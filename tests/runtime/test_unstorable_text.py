@@ -43,3 +43,20 @@ def test_what_was_saved_under_a_name_is_found_by_it(memory: Memory, label: str) 
     found = ada.get_semantic(label)
     assert found is not None
     assert found["id"] == saved.id
+
+
+def test_every_text_of_a_turn_may_hold_anything(memory: Memory) -> None:
+    ada = memory.bind(MemoryRequestContext(user_id="ada", session_id="monday"))
+    text = "\ud800a\0b"
+    call = {"id": text, "type": "function", "function": {"name": text, "arguments": text}}
+    ada.record_turn(role="assistant", content=text, tool_calls=[call], model_name=text, metadata={text: text})
+    ada.record_turn(role=text, content=text, tool_call_id=text, tool_name=text)
+    call_turn, result = ada.list_turns().items
+    assert result.role == result.tool_name == result.content == call_turn.model_name == "\ufffdab"
+    assert [each["id"] for each in call_turn.tool_calls or ()] == [result.tool_call_id]
+
+
+@pytest.mark.parametrize("project_id", ["a\0b", SURROGATE])
+def test_a_project_id_that_cannot_be_stored_is_refused(tmp_path: Path, project_id: str) -> None:
+    with pytest.raises(MemoryBadRequestError, match="project_id .* holds a NUL or an unpaired surrogate"):
+        Memory.open(tmp_path / "other.db", project_id=project_id, embedder=None, worker=False)

@@ -15,6 +15,7 @@ from memoranda.engine.config import ProjectConfig, check_change
 from memoranda.engine.jobs.queue import backfill_job
 from memoranda.engine.ports import Clock, Embedder, Store, Transaction
 from memoranda.engine.records import BUILT_IN_KINDS, STM, ProjectRow
+from memoranda.engine.text import require_storable_id
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError, MemoryEmbedderMismatchError
 
 logger = logging.getLogger(__name__)
@@ -31,12 +32,12 @@ class OpenedProject:
 
 
 def check_project_id(project_id: str) -> str:
-    """Return the project's id; ``MemoryBadRequestError`` for one that is blank or too long."""
+    """Return the project's id; ``MemoryBadRequestError`` for one that is blank, too long or not valid Unicode."""
     if not project_id.strip() or len(project_id) > MAX_PROJECT_ID:
         raise MemoryBadRequestError(
             f"project_id {project_id[:40]!r} cannot be used: give 1 to {MAX_PROJECT_ID} characters, not all blank"
         )
-    return project_id
+    return require_storable_id("project_id", project_id)
 
 
 def stored_config(row: ProjectRow | None) -> ProjectConfig:

@@ -227,10 +227,19 @@ def checked_turn(draft: TurnDraft) -> TurnDraft:
     calls = draft.tool_calls
     return replace(
         draft,
-        content=None if draft.content is None else clean_text(draft.content),
+        role=clean_text(draft.role),
+        content=_cleaned(draft.content),
+        model_name=_cleaned(draft.model_name),
+        # Cleaned like the calls, whose ids it is compared with.
+        tool_call_id=_cleaned(draft.tool_call_id),
+        tool_name=_cleaned(draft.tool_name),
         metadata=clean_object("metadata", draft.metadata) if draft.metadata else None,
         tool_calls=None if calls is None else [clean_object("tool_calls", call) for call in calls],
     )
+
+
+def _cleaned(text: str | None) -> str | None:
+    return None if text is None else clean_text(text)
 
 
 def _expired(turn: Turn, now: datetime) -> bool:
