@@ -58,5 +58,5 @@ def test_every_text_of_a_turn_may_hold_anything(memory: Memory) -> None:
 
 @pytest.mark.parametrize("project_id", ["a\0b", SURROGATE])
 def test_a_project_id_that_cannot_be_stored_is_refused(tmp_path: Path, project_id: str) -> None:
-    with pytest.raises(MemoryBadRequestError, match="project_id .* holds a NUL or an unpaired surrogate"):
+    with pytest.raises(MemoryBadRequestError, match="unpaired surrogate"):
         Memory.open(tmp_path / "other.db", project_id=project_id, embedder=None, worker=False)
