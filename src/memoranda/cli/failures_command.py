@@ -39,7 +39,7 @@ def list_command(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Print the failures, oldest first."""
+    """Print the failures, latest first."""
     with opened(named_store(ctx, store), OVERSEES) as memory:
         page = memory.list_failures(failure_class=failure_class, limit=limit)
     if as_json:

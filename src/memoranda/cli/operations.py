@@ -47,7 +47,7 @@ def _spent(status: memoranda.StatusReport) -> str:
 
 
 def show_failures(page: memoranda.FailurePage) -> None:
-    """Print a page of failures, oldest first."""
+    """Print a page of failures, latest first."""
     if not page.items:
         say("no failures")
         return

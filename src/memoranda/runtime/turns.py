@@ -116,6 +116,4 @@ def _identity(user_id: str | None, agent_id: str | None, session_id: str | None)
 
 def _result(recorded: RecordedTurn) -> WriteTurnResult:
     turn = recorded.turn
-    return WriteTurnResult(
-        id=turn.id, session_id=turn.session_id, turn_seq=turn.turn_seq, repeated=recorded.repeated
-    )
+    return WriteTurnResult(id=turn.id, session_id=turn.session_id, turn_seq=turn.turn_seq, repeated=recorded.repeated)

@@ -100,7 +100,7 @@ class FailureEntry(Model):
 
 
 class FailurePage(Model):
-    """A page of failures, oldest first; `next_cursor` is None on the last one."""
+    """A page of failures, latest first; `next_cursor` is None on the last one."""
 
     items: list[FailureEntry]
     next_cursor: str | None = None

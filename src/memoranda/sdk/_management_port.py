@@ -120,7 +120,7 @@ class MemoryManagement(Protocol):
     def list_failures(
         self, *, failure_class: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> FailurePage:
-        """Return a page of failures, oldest first."""
+        """Return a page of failures, latest first."""
         ...
 
     def get_failure(self, *, failure_id: str) -> FailureEntry | None:

@@ -152,7 +152,7 @@ class Operations(Handle):
     async def list_failures(
         self, *, failure_class: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> FailurePage:
-        """Return a page of failures, oldest first."""
+        """Return a page of failures, latest first."""
         require_page_size(limit)
         return await self._connection.management.list_failures(failure_class=failure_class, limit=limit, cursor=cursor)
 

@@ -123,7 +123,7 @@ class AsyncMemoryManagement(Protocol):
     async def list_failures(
         self, *, failure_class: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> FailurePage:
-        """Return a page of failures, oldest first."""
+        """Return a page of failures, latest first."""
         ...
 
     async def get_failure(self, *, failure_id: str) -> FailureEntry | None:
