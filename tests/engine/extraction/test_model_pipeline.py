@@ -147,7 +147,7 @@ def test_bad_items_are_failures_of_their_own(world: World, model: ScriptedModel)
     assert (contents(world), states(world)) == (["Lives in Oslo"], [SnapshotState.EXTRACTED])
     failures = world.background.failures()
     assert [(each.failure_class, each.retryable) for each in failures] == [("content", False)] * 2
-    assert json.loads(str(failures[0].raw_reply))["text"] == "Lives in Rome"
+    assert "Lives in Rome" in [json.loads(str(each.raw_reply)).get("text") for each in failures]
     assert {each.snapshot_id for each in failures} == {world.snapshots()[0].id}
 
 

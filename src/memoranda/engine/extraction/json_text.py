@@ -10,6 +10,8 @@ from typing import Final
 
 _THOUGHT: Final = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _ESCAPE: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_STRUCTURE: Final = re.compile(r'["{}\[\]]')
+_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _CLOSERS: Final = {"{": "}", "[": "]"}
 _MOST_OPEN: Final = 50
 """How many braces without an end are looked behind; a text of many more is no reply."""
@@ -46,35 +48,26 @@ def _end_of(text: str, start: int) -> int | None:
     """Return where the object that begins at ``start`` ends, or None when the text is over before."""
     open_brackets: list[str] = []
     position = start
-    while position < len(text):
-        char = text[position]
+    while (found := _STRUCTURE.search(text, position)) is not None:
+        char, position = found[0], found.end()
         if char == '"':
-            after = _string_end(text, position)
+            after = _string_end(text, found.start())
             if after is None:
                 return None
             position = after
-            continue
-        if char in _CLOSERS:
+        elif char in _CLOSERS:
             open_brackets.append(_CLOSERS[char])
         elif open_brackets and char == open_brackets[-1]:
             open_brackets.pop()
             if not open_brackets:
-                return position + 1
-        position += 1
+                return position
     return None
 
 
 def _string_end(text: str, start: int) -> int | None:
     """Return the position after the string whose opening quote is at ``start``."""
-    position = start + 1
-    while position < len(text):
-        if text[position] == "\\":
-            position += 2
-        elif text[position] == '"':
-            return position + 1
-        else:
-            position += 1
-    return None
+    found = _STRING.match(text, start)
+    return None if found is None else found.end()
 
 
 def _read(text: str) -> FoundObject:

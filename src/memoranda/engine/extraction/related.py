@@ -21,6 +21,8 @@ from memoranda.engine.scope import Scope
 
 logger = logging.getLogger(__name__)
 
+_EMBEDDED: Final = 2_000
+"""Of a query only the first piece is embedded; to split the whole text for it would be work for nothing."""
 _MOST_TERMS: Final = 64
 """Of the terms of a whole snapshot the longest are searched: long ones are rare, and rare ones tell."""
 
@@ -70,7 +72,7 @@ class RelatedMemories:
         if not self._embedding.available or not text.strip():
             return QueryVector()
         try:
-            return QueryVector(self._embedding.name, self._embedding.embed_query(text))
+            return QueryVector(self._embedding.name, self._embedding.embed_query(text[:_EMBEDDED]))
         except Exception as error:  # noqa: BLE001 - an embedder raises what it likes; words alone find most of it
             logger.warning("related.by_words_alone", extra={"error": type(error).__name__})
             return QueryVector(error=type(error).__name__)
