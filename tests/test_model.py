@@ -37,8 +37,8 @@ class EmbeddedMachine(MemoryMachine):
             shutil.rmtree(self.folders.pop())
 
 
-TestModel = EmbeddedMachine.TestCase
-TestModel.settings = settings(_SHARED, max_examples=40)
+TestModel = pytest.mark.timeout(600)(EmbeddedMachine.TestCase)
+TestModel.settings = settings(_SHARED, max_examples=25)
 
 
 class LongMachine(EmbeddedMachine):

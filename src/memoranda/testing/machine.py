@@ -6,52 +6,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise, product
 from typing import Any, ClassVar, TypeAlias
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, rule
 
 from memoranda.sdk.errors import MemoryAPIError, MemoryConflictError, MemoryNotFoundError
 from memoranda.sdk.memory import Memory
-from memoranda.sdk.models import RetrievalMode
-from memoranda.sdk.protocol import MemoryRequestContext
 from memoranda.testing.clock import ManualClock
 from memoranda.testing.extractors import QuietExtractor
-from memoranda.testing.model import Expected, MemoryModel, ModelMemory, SaveSpec
+from memoranda.testing.machine_reading import (
+    CUSTOM,
+    DOMAINS,
+    KINDS,
+    VISIBILITIES,
+    ReadingMachine,
+    casts,
+    contents,
+    lifetimes,
+    places,
+    readers,
+)
+from memoranda.testing.model import Expected, MemoryModel, SaveSpec
 from memoranda.testing.text_model import has_ended
 
-CUSTOM = "note"
 CONFIG: dict[str, Any] = {"memory": {"custom_memory_types": [{"name": CUSTOM, "collection": "notes"}]}}
-
-# Ids that a careless comparison takes for each other: case, composed and decomposed accents, separators, wildcards,
-# spaces around, prefixes.
-USERS = ("alice", "Alice", "jöhn-doe", "jo\u0308hn-doe", "john_doe", "john%doe", "a", " a", "alice/1")
-SESSIONS = ("s1", "S1", "s_1", "s%1", " s1")
-NAMES = ("tea", "Tea", "te_", "té", "te\u0301", "a/b")
-DOMAINS = ("food", "Food")
-CONTENTS = (
-    "Green tea in the morning",
-    "Coffee, never tea",
-    "The deploy runs on Fridays",
-    "Running late for the Oslo train",
-    "我喜欢喝榛子拿铁",
-    "100% \"quoted\" -- NEAR(a b) * 'x'",
-)
-QUERIES = ("tea", "coffee tea", "Fridays deploy running", "榛子", "100% NEAR(", "Oslo zebra", "tea*")
-VISIBILITIES = ("private", "org", "shared")
-KINDS = ("semantic", "episodic", "taxonomic", "procedural", CUSTOM)
-
-contents = st.sampled_from(CONTENTS)
-lifetimes = st.sampled_from([None, None, None, timedelta(days=1), timedelta(days=5)])
-# Places in the cast of a run: few, so that they meet.
-places = st.sampled_from([0, 0, 0, 0, 1, 1, 2])
-readers = st.none() | places
-casts = st.tuples(
-    st.lists(st.sampled_from(USERS), min_size=3, max_size=3, unique=True),
-    st.lists(st.sampled_from(SESSIONS), min_size=3, max_size=3, unique=True),
-    st.lists(st.sampled_from(NAMES), min_size=3, max_size=3, unique=True),
-)
 
 Opener: TypeAlias = Callable[..., Memory]
 
@@ -91,7 +70,7 @@ savings = st.builds(
 )
 
 
-class MemoryMachine(RuleBasedStateMachine):
+class MemoryMachine(ReadingMachine):
     """Subclass it with ``open_memory``, which opens a new, empty store with the arguments of ``Memory.open``."""
 
     open_memory: ClassVar[Opener]
@@ -115,15 +94,6 @@ class MemoryMachine(RuleBasedStateMachine):
         if hasattr(self, "memory"):
             self.memory.close()
 
-    def _user(self, place: int | None) -> str | None:
-        return None if place is None else self.users[place]
-
-    def _session(self, place: int | None) -> str | None:
-        return None if place is None else self.sessions[place]
-
-    def _as(self, user: str | None, session: str | None = None) -> Memory:
-        return self.memory.bind(MemoryRequestContext(user_id=user, session_id=session))
-
     # --- writing
 
     @rule(turns=st.lists(st.tuples(places, places, contents, st.sampled_from([None, None, "k", "K"]), lifetimes)))
@@ -132,7 +102,7 @@ class MemoryMachine(RuleBasedStateMachine):
             self._record(self.users[user], self.sessions[session], content, key, None if key else ttl)
 
     def _record(self, user: str, session: str, content: str, key: str | None, ttl: timedelta | None) -> None:
-        known, handle = self.model.keyed_turn(user, session, key), self._as(user, session)
+        known, handle = self.model.keyed_turn(user, session, key), self.as_user(user, session)
         if known is not None and known.content != content:
             with raises(MemoryConflictError, "IDEMPOTENCY_CONFLICT"):
                 handle.record_turn(role="user", content=content, idempotency_key=key)
@@ -181,7 +151,7 @@ class MemoryMachine(RuleBasedStateMachine):
         )
 
     def _save(self, spec: SaveSpec) -> str:
-        handle = self._as(spec.user, spec.session)
+        handle = self.as_user(spec.user, spec.session)
         shared: dict[str, Any] = {"visibility": spec.visibility, "ttl_days": _days(spec.ttl)}
         metadata = None if spec.metadata is None else dict(spec.metadata)
         match spec.kind:
@@ -211,13 +181,13 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), reader=readers, content=contents)
     def update_memory(self, data: st.DataObject, reader: int | None, content: str) -> None:
-        memory_id, user = self._any_memory(data), self._user(reader)
-        memory = self._seen(memory_id, user)
+        memory_id, user = self._any_memory(data), self.user_at(reader)
+        memory = self.seen(memory_id, user)
         if memory is None:
             with raises(MemoryNotFoundError):
-                self._as(user).update_memory(memory_id, content=content)
+                self.as_user(user).update_memory(memory_id, content=content)
             return
-        entry = self._as(user).update_memory(memory_id, content=content)
+        entry = self.as_user(user).update_memory(memory_id, content=content)
         self.model.update(memory, _with_content(memory.spec, content))
         assert (entry.id, entry.version, entry.content) == (memory_id, memory.version, content)
 
@@ -225,31 +195,31 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), reader=readers)
     def delete_memory(self, data: st.DataObject, reader: int | None) -> None:
-        memory_id, user = self._any_memory(data), self._user(reader)
-        if self._seen(memory_id, user) is None:
+        memory_id, user = self._any_memory(data), self.user_at(reader)
+        if self.seen(memory_id, user) is None:
             with raises(MemoryNotFoundError):
-                self._as(user).delete_memory(memory_id)
+                self.as_user(user).delete_memory(memory_id)
             return
-        assert self._as(user).delete_memory(memory_id).memories == 1
+        assert self.as_user(user).delete_memory(memory_id).memories == 1
         del self.model.memories[memory_id]
         self.gone.append(memory_id)
 
     @rule(data=st.data(), reader=readers)
     def delete_turn(self, data: st.DataObject, reader: int | None) -> None:
-        turn_id, user = data.draw(st.sampled_from(["nobody", *self.model.turns])), self._user(reader)
+        turn_id, user = data.draw(st.sampled_from(["nobody", *self.model.turns])), self.user_at(reader)
         turn = self.model.turns.get(turn_id)
         if turn is not None and has_ended(turn.expires_at, self.model.now):
             return
         if turn is None or user not in (None, turn.user):
             with raises(MemoryNotFoundError):
-                self._as(user).delete_turn(turn_id)
+                self.as_user(user).delete_turn(turn_id)
             return
-        assert self._as(user).delete_turn(turn_id).turns == 1
+        assert self.as_user(user).delete_turn(turn_id).turns == 1
         del self.model.turns[turn_id]
 
     @rule(reader=readers, session=places)
     def delete_session(self, reader: int | None, session: int) -> None:
-        user, name = self._user(reader), self.sessions[session]
+        user, name = self.user_at(reader), self.sessions[session]
         assert self.memory.delete_session(name, user_id=user).turns == self.model.delete_session(user, name)
 
     @rule(user=places)
@@ -269,103 +239,10 @@ class MemoryMachine(RuleBasedStateMachine):
         self.memory.wait_until_idle(promote=False)
         self.model.remove_ended()
 
-    # --- reading
-
-    def _read_turns(self, user: str | None, name: str | None) -> None:
-        seen: list[str] = []
-        cursor = None
-        while not seen or cursor is not None:
-            page = self.memory.list_turns(name, user_id=user, limit=3, cursor=cursor)
-            seen += [item.id for item in page.items] or ["(empty page)"]
-            cursor = page.next_cursor
-        expected = [turn.id for turn in self.model.visible_turns(user, name)]
-        assert seen == (expected or ["(empty page)"])
-        for turn in self.model.turns.values():
-            found = self._as(user).get_turn(turn.id)
-            assert (found is not None) == (turn in self.model.visible_turns(user, None))
-            assert found is None or (found.content, found.turn_seq) == (turn.content, turn.seq)
-
-    def _list_memories(self, user: str | None) -> None:
-        for kind, visibility in [*product((None, *KINDS), (None,)), *product((None,), VISIBILITIES)]:
-            page = self.memory.list_memories(kind=kind, user_id=user, visibility=visibility, limit=1000)
-            expected = self.model.visible(kind, user, visibility)
-            assert [_entry(item) for item in page.items] == [_model_entry(each) for each in expected]
-        for visibility in (None, *VISIBILITIES):
-            assert self.memory.list_domains(visibility) == self.model.domains(visibility)
-
-    @rule(reader=readers, data=st.data())
-    def get_memories_now_and_then(self, reader: int | None, data: st.DataObject) -> None:
-        user, moment = self._user(reader), data.draw(st.sampled_from(self.moments))
-        handle = self._as(user)
-        for memory_id in [*self.model.memories, *self.gone]:
-            found, expected = handle.get_memory(memory_id), self._seen(memory_id, user)
-            assert (None if found is None else _entry(found)) == (None if expected is None else _model_entry(expected))
-            states = [] if expected is None else self.model.history(expected, user)
-            assert [state.content for state in handle.history(memory_id)] == states
-            past = handle.get_memory(memory_id, as_of=moment)
-            then = None if expected is None else self.model.at(expected, moment, user)
-            assert (None if past is None else (past.version, past.content)) == then
-
-    @rule(reader=readers)
-    def get_by_name(self, reader: int | None) -> None:
-        user = self._user(reader)
-        for name in self.names:
-            found = {
-                ("semantic", ""): self.memory.get_semantic(name, user_id=user),
-                ("procedural", ""): self.memory.get_procedure(name, user_id=user),
-                **{
-                    ("taxonomic", domain): self.memory.get_taxonomic_term(domain, name, user_id=user)
-                    for domain in DOMAINS
-                },
-            }
-            for (kind, domain), entry in found.items():
-                expected = self.model.named(kind, name, domain, user)
-                assert (entry and entry["id"]) == (expected and expected.id)
-
-    def _search(self, query: str, user: str | None, visibility: str | None) -> None:
-        handle = self._as(user)
-        options: dict[str, Any] = {"visibility": visibility, "mode": RetrievalMode.TEXT, "top_k": 100}
-        for kind in sorted({memory.spec.kind for memory in self.model.memories.values()}):
-            expected = self.model.search(query, kind, user, visibility)
-            if kind == CUSTOM:
-                found = [each.id for each in handle.retrieve(CUSTOM, query, **options).results]
-            else:
-                chunks = handle.search(query, sources=[kind], user_id=user, **options)
-                found = [chunk.id for chunk in chunks]
-                given = {chunk.id: round(chunk.similarity_score or 0, 9) for chunk in chunks}
-                assert given == {key: round(score, 9) for key, score in expected.items()}
-            assert set(found) == expected.keys()
-            assert all(one >= two - 1e-9 for one, two in pairwise(expected[key] for key in found))
-
-    @rule(query=st.sampled_from(QUERIES), reader=readers, session=st.none() | places)
-    def build_context_of_turns(self, query: str, reader: int | None, session: int | None) -> None:
-        user, name = self._user(reader), self._session(session)
-        context = self.memory.build_context(
-            query, user_id=user, session_id=name, enabled_sources={"stm"}, include_memories=True
-        )
-        selected = {chunk.id for chunk in context.selected_memories or []}
-        assert selected <= {turn.id for turn in self.model.visible_turns(user, name)}
-
-    @invariant()
-    def reads_agree(self) -> None:
-        """Compare, after every step, what one of the readers finds; who it is and what for goes round."""
-        status = self.memory.status()
-        assert status.turns == len(self.model.turns)
-        assert sum(status.memories.values()) == len(self.model.memories)
-        turn, self.steps = self.steps, self.steps + 1
-        user = (None, *self.users)[turn % 4]
-        self._list_memories(user)
-        self._read_turns(user, (None, *self.sessions)[turn % 3])
-        self._search(QUERIES[turn % len(QUERIES)], user, (None, *VISIBILITIES)[turn % 4 if turn % 2 else 0])
-
     # --- parts
 
     def _any_memory(self, data: st.DataObject) -> str:
         return data.draw(st.sampled_from([*self.model.memories, self.gone[-1]]))
-
-    def _seen(self, memory_id: str, user: str | None) -> ModelMemory | None:
-        memory = self.model.memories.get(memory_id)
-        return memory if memory is not None and self.model.may_see(memory, user) else None
 
 
 @contextmanager
@@ -383,12 +260,3 @@ def raises(error: type[MemoryAPIError], code: str | None = None) -> Iterator[Non
 def _with_content(spec: SaveSpec, content: str) -> SaveSpec:
     values = {name: getattr(spec, name) for name in SaveSpec.__slots__}
     return SaveSpec(**{**values, "content": content})
-
-
-def _entry(item: Any) -> tuple[object, ...]:
-    return (item.id, item.kind, item.content, item.user_id, item.visibility, item.version, item.occurrences)
-
-
-def _model_entry(memory: ModelMemory) -> tuple[object, ...]:
-    spec = memory.spec
-    return (memory.id, spec.kind, spec.content, spec.user, spec.visibility, memory.version, memory.occurrences)
