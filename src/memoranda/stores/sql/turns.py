@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sqlalchemy import Select, and_, bindparam, delete, insert, null, or_, select, tuple_, update
 
-from memoranda.engine.records import Turn
+from memoranda.engine.records import PRIVATE, Turn
 from memoranda.engine.scope import Scope
 from memoranda.stores.schema import turns
 from memoranda.stores.sql.codec import (
@@ -182,6 +182,8 @@ class SqlTurnRows:
         return [_turn(row) for row in self._sql.all(_run(self._sql.hides), **place)]
 
     def page(self, scope: Scope, after: tuple[str, str, int] | None, limit: int, now: datetime) -> Sequence[Turn]:
+        if PRIVATE not in scope.visibilities():
+            return []
         statement = _page(
             scope.user_id is not None,
             scope.session_id is not None,

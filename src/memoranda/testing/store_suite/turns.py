@@ -105,6 +105,12 @@ class TurnRules(StoreRules):
         with store.read(PROJECT) as tx:
             assert tx.turns.page(Scope(user_id=""), None, 9, NOW) == [nobodys]
 
+    def test_turns_are_private(self, store: Store, scribe: Scribe) -> None:
+        turn = scribe.turn("x")
+        with store.read(PROJECT) as tx:
+            assert tx.turns.page(Scope(visibility="private"), None, 9, NOW) == [turn]
+            assert tx.turns.page(Scope(visibility="org"), None, 9, NOW) == []
+
     def test_a_page_leaves_out_what_has_expired(self, store: Store, scribe: Scribe) -> None:
         ending = scribe.turn("x", expires_at=later(days=1))
         with store.read(PROJECT) as tx:
