@@ -69,7 +69,9 @@ def _handlers(parts: BackgroundParts, promoter: Promoter) -> dict[JobKind, JobHa
             related=RelatedMemories(parts.analyser, clock, parts.embedding),
         ),
         JobKind.EXPIRE: ExpireHandler(store, project_id, clock, parts.writer),
-        JobKind.BACKFILL: BackfillHandler(store, project_id, parts.analyser, parts.config),
+        JobKind.BACKFILL: BackfillHandler(
+            store, project_id, clock, analyser=parts.analyser, config=parts.config, planner=parts.planner
+        ),
     }
     if parts.embedding.available:
         handlers[JobKind.EMBED] = EmbedHandler(store, project_id, clock, parts.embedding, kinds, planner=parts.planner)

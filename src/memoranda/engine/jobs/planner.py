@@ -15,8 +15,8 @@ from memoranda.engine.jobs.queue import (
     extract_job,
     promote_job,
 )
-from memoranda.engine.ports import Transaction
-from memoranda.engine.records import Session, Snapshot
+from memoranda.engine.ports import DocumentRow, Transaction
+from memoranda.engine.records import STM, Session, Snapshot
 
 
 def promotion_due(session: Session, config: SnapshotConfig) -> datetime:
@@ -89,6 +89,19 @@ class JobPlanner:
         """Enqueue what follows memories of a user that were stored without their vectors."""
         if self.embeds_memories:
             tx.jobs.enqueue(embed_memories_job(user_id, embedder=self._embedder, now=now))
+
+    def embeds(self, source: str) -> bool:
+        """Whether the records of a source get their vectors once they are written."""
+        return self.embeds_on_write if source == STM else self.embeds_memories
+
+    def after_late_embedder(self, tx: Transaction, source: str, rows: Sequence[DocumentRow], now: datetime) -> None:
+        """Enqueue the vectors of records of a source that were written before the project had an embedder."""
+        if source != STM:
+            for user_id in sorted({row.user_id for row in rows}):
+                self.after_memories(tx, user_id, now)
+            return
+        for user_id, session_id in sorted({(row.user_id, row.session_id) for row in rows}):
+            tx.jobs.enqueue(embed_turns_job(JobOwner(user_id, session_id), embedder=self._embedder, now=now))
 
     def after_lifetimes(self, tx: Transaction, expiries: Sequence[datetime | None], now: datetime) -> None:
         """Enqueue the removal of what has a lifetime."""

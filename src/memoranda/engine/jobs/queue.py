@@ -54,7 +54,7 @@ def expire_job(*, run_at: datetime, now: datetime) -> Job:
 
 
 def backfill_job(source: str, *, now: datetime) -> Job:
-    """Fill the filterable values of a source's records, after a key was declared."""
+    """Give a source's records what was declared later: values of filter keys, vectors of the first embedder."""
     name = _name("backfill", source)
     return _job(JobKind.BACKFILL, JobOwner(), now, payload={"source": source}, lane=name, dedupe_key=name)
 
