@@ -14,6 +14,7 @@ from memoranda.testing.memory_suite.base import NOTE
 KINDS = ("semantic", "episodic", "taxonomic", "procedural")
 SOURCES = ("stm", *KINDS)
 MODES = ("text", "semantic", "hybrid")
+LATER = "2100-01-01T00:00:00Z"
 
 
 def everything(memory: Memory, query: str, names: tuple[str, ...], ids: tuple[str, ...]) -> dict[str, str]:
@@ -35,9 +36,12 @@ def _shown(outcome: object) -> str:
 
 
 def _searches(memory: Memory, query: str) -> Iterator[Read]:
-    for mode, superseded in product(MODES, (False, True)):
-        options: dict[str, Any] = {"mode": mode, "include_superseded": superseded, "explain": True, "top_k": 100}
-        tail = f"{mode}, superseded={superseded}"
+    ways: list[dict[str, Any]] = [
+        {"mode": mode, "include_superseded": superseded} for mode, superseded in product(MODES, (False, True))
+    ]
+    for way in [*ways, {"mode": "hybrid", "as_of": LATER}]:
+        options: dict[str, Any] = {**way, "explain": True, "top_k": 100}
+        tail = repr(way)
         yield f"search_semantic {tail}", partial(memory.search_semantic, query, **options)
         yield f"search_episodes {tail}", partial(memory.search_episodes, query, **options)
         yield f"search_episodes of s1 {tail}", partial(memory.search_episodes, query, session_id="s1", **options)
@@ -54,6 +58,10 @@ def _contexts(memory: Memory, query: str) -> Iterator[Read]:
             f"build_context {style}",
             partial(memory.build_context, query, enabled_sources=set(SOURCES), format_style=style, **shown),
         )
+    yield (
+        "context of another time",
+        partial(memory.build_context, query, as_of=LATER, enabled_sources=set(SOURCES), **shown),
+    )
     for visibility in ("private", "org", "shared"):
         yield (
             f"context of what is {visibility}",
@@ -71,6 +79,7 @@ def _lists(memory: Memory) -> Iterator[Read]:
     yield "list_turns of s1", partial(memory.list_turns, "s1", limit=1000)
     yield "list_episodes", partial(memory.list_episodes, limit=1000)
     yield "list_episodes of s1", partial(memory.list_episodes, session_id="s1", limit=1000)
+    yield "memories of another time", partial(memory.list_memories, as_of=LATER, limit=1000)
     for visibility in ("org", "shared"):
         yield f"{visibility} domains", partial(memory.list_domains, visibility)
         yield f"{visibility} memories", partial(memory.list_memories, visibility=visibility, limit=1000)
@@ -84,6 +93,7 @@ def _lists(memory: Memory) -> Iterator[Read]:
 def _by_name(memory: Memory, names: tuple[str, ...]) -> Iterator[Read]:
     for name in names:
         yield f"get_semantic {name!r}", partial(memory.get_semantic, name)
+        yield f"get_semantic {name!r} of another time", partial(memory.get_semantic, name, as_of=LATER)
         yield f"get_procedure {name!r}", partial(memory.get_procedure, name, include_deleted=True)
         for domain in names:
             yield f"get_taxonomic_term {domain!r} {name!r}", partial(memory.get_taxonomic_term, domain, name)
@@ -92,5 +102,6 @@ def _by_name(memory: Memory, names: tuple[str, ...]) -> Iterator[Read]:
 def _by_id(memory: Memory, ids: tuple[str, ...]) -> Iterator[Read]:
     for record_id in ids:
         yield f"get_memory {record_id}", partial(memory.get_memory, record_id)
+        yield f"get_memory {record_id} of another time", partial(memory.get_memory, record_id, as_of=LATER)
         yield f"history {record_id}", partial(memory.history, record_id)
         yield f"get_turn {record_id}", partial(memory.get_turn, record_id)

@@ -130,6 +130,15 @@ class TextRules(StoreRules):
             ended = tx.search.listing(replace(asked, narrowing=Narrowing(valid_at=later(days=-1))), 9)
         assert (list(facts), list(then), list(now), list(ended)) == ([fact.key], [past.key], [fact.key], [])
 
+    def test_turns_are_narrowed_to_what_was_said_by_a_time(self, store: Store, scribe: Scribe) -> None:
+        old = scribe.turn("tea", event_time=later(days=-400))
+        scribe.turn("tea", event_time=later(days=-10))
+        asked = replace(query(Scope(), STM), narrowing=Narrowing(said_by=later(days=-400)))
+        with store.read(PROJECT) as tx:
+            found = tx.search.text(asked, ("tea",))
+            listed = tx.search.listing(asked, 9)
+        assert (list(found.candidates), found.records, list(listed)) == ([1, 0], 2, [old.key])
+
 
 class IndexRules(StoreRules):
     """``IndexRows``: what changes the index, and the counts that follow."""
