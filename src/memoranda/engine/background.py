@@ -9,6 +9,7 @@ from memoranda.engine.analyser import Analyser
 from memoranda.engine.config_model import ProjectConfig
 from memoranda.engine.embedding import EmbeddingService
 from memoranda.engine.extraction.items import Extractor
+from memoranda.engine.extraction.local import LocalExtractor
 from memoranda.engine.extraction.pipeline import ExtractHandler, snapshot_failed
 from memoranda.engine.extraction.reconcile import Reconciler
 from memoranda.engine.extraction.related import RelatedMemories
@@ -42,7 +43,12 @@ class BackgroundParts:
 
 
 def build_background(parts: BackgroundParts, settings: WorkerSettings | None = None) -> BackgroundService:
-    """Return the service with its worker, which is not started; providers in ``settings`` are those of the parts."""
+    """Return the service with its worker, which is not started; providers in ``settings`` are those of the parts.
+
+    The built-in extractor is always there: its jobs must not wait forever once a project has a model.
+    """
+    built_in = LocalExtractor()
+    parts = replace(parts, extractors={built_in.name: built_in, **parts.extractors})
     store, project_id, clock = parts.store, parts.project_id, parts.clock
     promoter = Promoter(
         store, project_id, clock, config=parts.config, planner=parts.planner, embedder=parts.embedding.name

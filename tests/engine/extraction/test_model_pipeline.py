@@ -339,3 +339,20 @@ def test_job_and_provenance_name_the_extractor_through_the_facade(tmp_path: Path
         [entry] = memory.list_memories(user_id="ann").items
         assert entry.provenance is not None
         assert entry.provenance["extractor"] == "model:scripted-model/1"
+
+
+def test_what_waits_for_the_built_in_extractor_is_done_after_a_model_came(tmp_path: Path, model: ScriptedModel) -> None:
+    path = tmp_path / "later.db"
+    with Memory.open(path, embedder=None, worker=False) as memory:
+        memory.bind(ANN).record_turn(role="user", content="I live in Oslo.")
+        memory.promote()
+    with Memory.open(path, llm=model, embedder=None, worker=False) as memory:
+        memory.bind(ANN).record_turn(role="user", content="Likes tea")
+        memory.wait_until_idle()
+        found = {entry.content: entry.provenance for entry in memory.list_memories(user_id="ann").items}
+    assert found["Likes tea"] is not None
+    assert found["Likes tea"]["extractor"] == "model:scripted-model/1"
+    assert {str((each or {})["extractor"]).partition("/")[0] for each in found.values()} == {
+        "local",
+        "model:scripted-model",
+    }

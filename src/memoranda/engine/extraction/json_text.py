@@ -72,10 +72,10 @@ def _string_end(text: str, start: int) -> int | None:
 
 def _read(text: str) -> FoundObject:
     problem = ""
-    for attempt in (text, _mended(text)):
+    for mend in (str, _mended):
         try:
             # strict=False lets control characters stand in strings.
-            value = json.loads(attempt, strict=False)
+            value = json.loads(mend(text), strict=False)
         except (ValueError, RecursionError) as error:
             problem = problem or f"it is not JSON ({error})"
             continue
