@@ -70,6 +70,10 @@ class TestMemory(SqliteRules, store_suite.MemoryRules):
     pass
 
 
+class TestPortable(SqliteRules, store_suite.PortableRules):
+    pass
+
+
 class TestProfile(SqliteRules, store_suite.ProfileRules):
     pass
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from memoranda.engine.portability.rows import PortableRows
+from memoranda.engine.rebuilding.rows import RebuildRows
 from memoranda.engine.rows import (
     DocumentRow,
     FailureRows,
@@ -50,8 +52,10 @@ __all__ = [
     "MemoryRows",
     "Narrowing",
     "NaturalKey",
+    "PortableRows",
     "ProfileRows",
     "ProjectRows",
+    "RebuildRows",
     "Reranker",
     "ScoredKey",
     "SearchRows",
@@ -158,6 +162,10 @@ class Transaction(Protocol):
     def failures(self) -> FailureRows: ...
     @property
     def usage(self) -> UsageRows: ...
+    @property
+    def rebuild(self) -> RebuildRows: ...
+    @property
+    def portable(self) -> PortableRows: ...
 
 
 @dataclass(frozen=True, slots=True)

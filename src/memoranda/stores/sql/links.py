@@ -20,16 +20,16 @@ from memoranda.stores.sql.codec import (
 from memoranda.stores.sql.statement import Executor, Row, Statement, chunks, in_list, list_parameters, list_size
 
 _FIELDS = ("id", "source_id", "target_id", "relation", "inverse", "created_at", "event_time", "metadata")
-_COLUMNS = tuple(links.c[name] for name in _FIELDS)
+LINK_COLUMNS = tuple(links.c[name] for name in _FIELDS)
 _IN_PROJECT = links.c.project_id == bindparam("project_id")
 
 _INSERT = Statement(insert(links).values({name: bindparam(name) for name in ("project_id", *_FIELDS)}))
-_GET = Statement(select(*_COLUMNS).where(_IN_PROJECT, links.c.id == bindparam("id")))
+_GET = Statement(select(*LINK_COLUMNS).where(_IN_PROJECT, links.c.id == bindparam("id")))
 
 
 @lru_cache
 def _at_end(end: str, size: int) -> Statement:
-    return Statement(select(*_COLUMNS).where(_IN_PROJECT, in_list(links.c[end], "memory", size)))
+    return Statement(select(*LINK_COLUMNS).where(_IN_PROJECT, in_list(links.c[end], "memory", size)))
 
 
 @lru_cache
@@ -37,7 +37,8 @@ def _delete(size: int) -> Statement:
     return Statement(delete(links).where(_IN_PROJECT, in_list(links.c.id, "id", size)))
 
 
-def _link(row: Row) -> Link:
+def link_from(row: Row) -> Link:
+    """Read a row of ``LINK_COLUMNS``."""
     return Link(
         id=row[0],
         source_id=row[1],
@@ -71,7 +72,7 @@ class SqlLinkRows:
 
     def get(self, link_id: str) -> Link | None:
         row = self._sql.one(_GET, id=link_id)
-        return None if row is None else _link(row)
+        return None if row is None else link_from(row)
 
     def of(self, memory_ids: Sequence[str]) -> Sequence[Link]:
         found: dict[str, Link] = {}
@@ -79,7 +80,7 @@ class SqlLinkRows:
             # Two reads, each on its index; one OR over both ends would read the whole table.
             for end in ("source_id", "target_id"):
                 rows = self._sql.all(_at_end(end, list_size(len(part))), **list_parameters("memory", part))
-                found.update({row[0]: _link(row) for row in rows})
+                found.update({row[0]: link_from(row) for row in rows})
         return sorted(found.values(), key=lambda link: (link.created_at, link.id))
 
     def delete(self, link_ids: Sequence[str]) -> int:

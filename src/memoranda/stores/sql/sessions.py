@@ -29,7 +29,7 @@ _FIELDS = (
     "metadata",
     "extraction_policy",
 )
-_COLUMNS = tuple(sessions.c[name] for name in _FIELDS)
+SESSION_COLUMNS = tuple(sessions.c[name] for name in _FIELDS)
 _IN_PROJECT = sessions.c.project_id == bindparam("project_id")
 _ONE = and_(_IN_PROJECT, sessions.c.user_id == bindparam("user_id"), sessions.c.session_id == bindparam("session_id"))
 _UNPROMOTED = sessions.c.last_seq > sessions.c.promoted_seq
@@ -57,14 +57,18 @@ _ADVANCE = Statement(
             "last_turn_at": bindparam("now"),
             "updated_at": bindparam("now"),
         },
-    ).returning(*_COLUMNS)
+    ).returning(*SESSION_COLUMNS)
 )
-_GET = Statement(select(*_COLUMNS).where(_ONE))
+_GET = Statement(select(*SESSION_COLUMNS).where(_ONE))
 _OWNERS = Statement(
-    select(*_COLUMNS).where(_IN_PROJECT, sessions.c.session_id == bindparam("session_id")).order_by(sessions.c.user_id)
+    select(*SESSION_COLUMNS)
+    .where(_IN_PROJECT, sessions.c.session_id == bindparam("session_id"))
+    .order_by(sessions.c.user_id)
 )
 _OF_USER = Statement(
-    select(*_COLUMNS).where(_IN_PROJECT, sessions.c.user_id == bindparam("user_id")).order_by(sessions.c.session_id)
+    select(*SESSION_COLUMNS)
+    .where(_IN_PROJECT, sessions.c.user_id == bindparam("user_id"))
+    .order_by(sessions.c.session_id)
 )
 _SET_PROMOTED = Statement(
     update(sessions).where(_ONE).values(promoted_seq=bindparam("promoted"), updated_at=bindparam("now"))
@@ -74,7 +78,7 @@ _DELETE = Statement(delete(sessions).where(_ONE))
 
 @lru_cache
 def _unpromoted(user: bool, session: bool) -> Statement:
-    query = select(*_COLUMNS).where(_IN_PROJECT, _UNPROMOTED)
+    query = select(*SESSION_COLUMNS).where(_IN_PROJECT, _UNPROMOTED)
     if user:
         query = query.where(sessions.c.user_id == bindparam("user_id"))
     if session:
@@ -83,7 +87,8 @@ def _unpromoted(user: bool, session: bool) -> Statement:
     return Statement(query.order_by(*order).limit(bindparam("page_size")))
 
 
-def _session(row: Row) -> Session:
+def session_from(row: Row) -> Session:
+    """Read a row of ``SESSION_COLUMNS``."""
     return Session(
         user_id=row[0],
         session_id=row[1],
@@ -116,23 +121,23 @@ class SqlSessionRows:
         )
         if row is None:
             raise LookupError("the database returned no session for an upsert")
-        return _session(row)
+        return session_from(row)
 
     def get(self, user_id: str, session_id: str) -> Session | None:
         row = self._sql.one(_GET, user_id=user_id, session_id=session_id)
-        return None if row is None else _session(row)
+        return None if row is None else session_from(row)
 
     def owners(self, session_id: str) -> Sequence[Session]:
-        return [_session(row) for row in self._sql.all(_OWNERS, session_id=session_id)]
+        return [session_from(row) for row in self._sql.all(_OWNERS, session_id=session_id)]
 
     def of_user(self, user_id: str) -> Sequence[Session]:
-        return [_session(row) for row in self._sql.all(_OF_USER, user_id=user_id)]
+        return [session_from(row) for row in self._sql.all(_OF_USER, user_id=user_id)]
 
     def unpromoted(self, scope: Scope, limit: int) -> Sequence[Session]:
         named = {"user_id": scope.user_id, "session_id": scope.session_id}
         given = {name: value for name, value in named.items() if value is not None}
         statement = _unpromoted(scope.user_id is not None, scope.session_id is not None)
-        return [_session(row) for row in self._sql.all(statement, page_size=limit, **given)]
+        return [session_from(row) for row in self._sql.all(statement, page_size=limit, **given)]
 
     def set_promoted(self, user_id: str, session_id: str, promoted_seq: int, now: datetime) -> None:
         self._sql.execute(

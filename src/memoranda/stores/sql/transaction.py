@@ -9,8 +9,10 @@ from memoranda.stores.sql.index import SqlIndexRows
 from memoranda.stores.sql.jobs import SqlJobRows
 from memoranda.stores.sql.links import SqlLinkRows
 from memoranda.stores.sql.memories import SqlMemoryRows
+from memoranda.stores.sql.portable import SqlPortableRows
 from memoranda.stores.sql.profiles import SqlProfileRows
 from memoranda.stores.sql.projects import SqlProjectRows
+from memoranda.stores.sql.rebuild import SqlRebuildRows
 from memoranda.stores.sql.search import SqlSearchRows, VectorScan
 from memoranda.stores.sql.sessions import SqlSessionRows
 from memoranda.stores.sql.snapshots import SqlSnapshotRows
@@ -78,3 +80,11 @@ class SqlTransaction:
     @cached_property
     def usage(self) -> SqlUsageRows:
         return SqlUsageRows(self._sql)
+
+    @cached_property
+    def rebuild(self) -> SqlRebuildRows:
+        return SqlRebuildRows(self._sql)
+
+    @cached_property
+    def portable(self) -> SqlPortableRows:
+        return SqlPortableRows(self._sql)

@@ -15,6 +15,7 @@ from memoranda.testing.store_suite.failures import FailureRules
 from memoranda.testing.store_suite.filtering import FilterRules
 from memoranda.testing.store_suite.jobs import JobRules, LeaseRules
 from memoranda.testing.store_suite.memories import HistoryRules, MemoryRules, SlotRules
+from memoranda.testing.store_suite.portable import PortableRules
 from memoranda.testing.store_suite.projects import ProjectRules
 from memoranda.testing.store_suite.relations import LinkRules, ProfileRules, SourceRules
 from memoranda.testing.store_suite.sessions import SessionRules, SnapshotRules
@@ -33,6 +34,7 @@ ALL_RULES = (
     LeaseRules,
     LinkRules,
     MemoryRules,
+    PortableRules,
     ProfileRules,
     ProjectRules,
     SessionRules,
@@ -57,6 +59,7 @@ __all__ = [
     "LeaseRules",
     "LinkRules",
     "MemoryRules",
+    "PortableRules",
     "ProfileRules",
     "ProjectRules",
     "Requirements",

@@ -1,0 +1,1 @@
+"""A project as a file of JSON lines, and back: export and import."""
