@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,3 +43,29 @@ def test_a_file_that_was_replaced_is_an_error(store: SqliteStore, path: Path, tm
     with pytest.raises(MemoryStoreError, match="deleted or replaced"), store.write("p"):
         pass
     SqliteStore.open(path).close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_temporary_store_outlives_a_forked_child() -> None:
+    code = f"from {__name__} import leave_a_child; leave_a_child()"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_a_temporary_store_goes_when_it_is_closed() -> None:
+    store = SqliteStore.open_temporary()
+    folder = Path(store.describe().location).parent
+    assert folder.exists()
+    store.close()
+    assert not folder.exists()
+
+
+def leave_a_child() -> None:
+    """Fork a child that ends as a script does, then write."""
+    store = SqliteStore.open_temporary()
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    os.waitpid(child, 0)
+    with store.write("p"):
+        pass
+    store.close()

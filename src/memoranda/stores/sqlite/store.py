@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
@@ -64,6 +66,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def _remove(folder: str, owner: int) -> None:
+    # A forked child runs its parent's finalisers when it ends, and the folder is still its parent's.
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class SqliteStore(SqlStore):
     """A store in one SQLite file."""
 
@@ -71,15 +79,15 @@ class SqliteStore(SqlStore):
         super().__init__(engine, SqliteVectorScan())
         self._path = path
         self._file = _identity(path)
-        self._folder: TemporaryDirectory[str] | None = None
+        self._remove_folder: Callable[[], object] | None = None
 
     @classmethod
     def open_temporary(cls) -> SqliteStore:
         """Open a new store in a temporary file that goes when the store is closed or collected."""
         # A file, not SQLite's own memory: there every connection would have a database of its own.
-        folder = TemporaryDirectory(prefix="memoranda-")
-        store = cls.open(Path(folder.name) / "memory.db")
-        store._folder = folder
+        folder = mkdtemp(prefix="memoranda-")
+        store = cls.open(Path(folder) / "memory.db")
+        store._remove_folder = weakref.finalize(store, _remove, folder, os.getpid())
         return store
 
     @classmethod
@@ -123,8 +131,8 @@ class SqliteStore(SqlStore):
     def close(self) -> None:
         with GATE.passing():
             super().close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._remove_folder is not None:
+            self._remove_folder()
 
     def _begin_read(self, sql: Executor) -> None:
         sql.begin("BEGIN")
