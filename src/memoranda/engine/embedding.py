@@ -44,16 +44,22 @@ class _Piece:
 
 
 class EmbeddingService:
-    """Embeds texts with the project's embedder. Stateless; as thread-safe as the embedder is."""
+    """Embeds texts with the project's embedder. Stateless; as thread-safe as the embedder is.
 
-    def __init__(self, embedder: Embedder | None, count_tokens: Callable[[str], int]) -> None:
+    ``name`` is what the project calls its set of vectors, default the model's id.
+    """
+
+    def __init__(
+        self, embedder: Embedder | None, count_tokens: Callable[[str], int], *, name: str | None = None
+    ) -> None:
         self._embedder = embedder
         self._count_tokens = count_tokens
+        self._name = ("" if embedder is None else embedder.model_id) if name is None else name
 
     @property
     def name(self) -> str:
-        """The model's id, which jobs ask for; empty where there is no embedder."""
-        return "" if self._embedder is None else self._embedder.model_id
+        """The set of vectors that is written and read, which jobs ask for; empty where there is no embedder."""
+        return self._name
 
     @property
     def available(self) -> bool:
@@ -85,12 +91,12 @@ class EmbeddingService:
         for piece, vector in done:
             if piece.key not in reasons:
                 found.setdefault(piece.key, []).append(quantised(vector))
-        vectors = (RecordVectors(key, embedder.model_id, tuple(parts)) for key, parts in found.items())
+        vectors = (RecordVectors(key, self._name, tuple(parts)) for key, parts in found.items())
         return Embedded(tuple(vectors), tuple(reasons[key] for key in texts if key in reasons))
 
     def given(self, key: int, vector: Sequence[float]) -> RecordVectors:
         """Return a caller's own vector, checked and normalised; raises ``MemoryBadRequestError`` if unfit."""
-        return RecordVectors(key, self._required().model_id, (quantised(self._checked(vector)),))
+        return RecordVectors(key, self._name, (quantised(self._checked(vector)),))
 
     def given_query(self, vector: Sequence[float]) -> list[float]:
         """Return a caller's own query vector, checked and normalised."""

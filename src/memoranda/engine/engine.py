@@ -19,6 +19,7 @@ from memoranda.engine.ports import Clock, Embedder, Reranker, Store, TokenCounte
 from memoranda.engine.profiles import ProfileService
 from memoranda.engine.project import check_project_id, open_project, searched_kinds, stored_config
 from memoranda.engine.purge import PurgeHandler, Purger
+from memoranda.engine.rebuilding.fence import FencedStore
 from memoranda.engine.records import BUILT_IN_KINDS, ProjectRow
 from memoranda.engine.retrieval.search import Searcher
 from memoranda.engine.turns import TurnService
@@ -43,7 +44,7 @@ class MemoryEngine:
         self, store: Store, project_id: str, providers: Providers, *, config: ProjectConfig | None, worker: bool
     ) -> None:
         """Open the project; see ``open_project`` for what is compared and stored. ``worker`` runs background work."""
-        self.store = store
+        self.store: Store = store
         self.project_id = check_project_id(project_id)
         self.clock = providers.clock
         self._closed = False
@@ -56,6 +57,8 @@ class MemoryEngine:
             embedder=providers.embedder,
             clock=providers.clock,
         )
+        # From here on nothing reads or writes past another process that changes the terms or the vectors.
+        self.store = FencedStore(store, opened.row)
         self.config = opened.config
         self._wire(providers, opened.row.embedder_model)
         if worker:
@@ -71,7 +74,8 @@ class MemoryEngine:
 
     def _wire(self, providers: Providers, recorded_embedder: str) -> None:
         store, project_id, clock, config = self.store, self.project_id, self.clock, self.config
-        self.embedding = EmbeddingService(providers.embedder, providers.count_tokens)
+        name = recorded_embedder if providers.embedder is not None else None
+        self.embedding = EmbeddingService(providers.embedder, providers.count_tokens, name=name)
         # Opened without the project's embedder, jobs wait for a worker that has it.
         planner = JobPlanner(config, embedder=recorded_embedder, extractor=providers.extractor.name)
         writer = MemoryWriter(self.analyser, clock, config, planner)

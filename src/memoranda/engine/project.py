@@ -6,6 +6,7 @@ writes once. Everything is checked before anything is written.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 from collections.abc import Iterable, Sequence
@@ -89,27 +90,66 @@ def _wanted(
     if config is not None:
         check_change(stored_config(row), config)
         row = replace(row, config=json.loads(config.to_json()))
-    if row.analyser not in ("", analyser_version):
-        raise MemoryConflictError(
-            f"project {row.project_id!r} was indexed by analyser {row.analyser!r}, this process has "
-            f"{analyser_version!r}: open it with the versions and the language it was made with, or ingest anew",
-            code="ANALYSER_MISMATCH",
-        )
+    _check_analyser(row, analyser_version)
     return _with_embedder(replace(row, analyser=analyser_version), embedder)
 
 
-def _with_embedder(row: ProjectRow, embedder: Embedder | None) -> ProjectRow:
-    if embedder is None:
-        return row
-    given = (embedder.model_id, embedder.fingerprint, embedder.dimension)
-    recorded = (row.embedder_model, row.embedder_fingerprint, row.embedder_dimension)
-    if row.embedder_model and given != recorded:
-        raise MemoryEmbedderMismatchError(
-            f"project {row.project_id!r} holds vectors of {_named(*recorded)}, it was opened with {_named(*given)}: "
-            "open it with the recorded embedder, or ingest anew into a new store",
+def _check_analyser(row: ProjectRow, version: str) -> None:
+    mark = row.rebuilding.get("reindex")
+    if mark is not None:
+        raise MemoryConflictError(
+            f"project {row.project_id!r} is being indexed anew, by analyser {mark.get('analyser')!r}: wait until "
+            "`memoranda reindex` is done, or run it again where it was interrupted",
+            code="REINDEXING",
         )
-    model, fingerprint, dimension = given
-    return replace(row, embedder_model=model, embedder_fingerprint=fingerprint, embedder_dimension=dimension)
+    if row.analyser not in ("", version):
+        language = stored_config(row).analyser.language
+        raise MemoryConflictError(
+            f"project {row.project_id!r} was indexed by analyser {row.analyser!r}, this process has {version!r}: open "
+            "it with the versions and the language it was made with, or index it anew: "
+            f"memoranda reindex --language {language}",
+            code="ANALYSER_MISMATCH",
+        )
+
+
+def _with_embedder(row: ProjectRow, embedder: Embedder | None) -> ProjectRow:
+    if embedder is None or _is_recorded(row, embedder):
+        return row
+    if row.embedder_model:
+        recorded = _named(row.embedder_model, row.embedder_fingerprint, row.embedder_dimension)
+        given = _named(embedder.model_id, embedder.fingerprint, embedder.dimension)
+        raise MemoryEmbedderMismatchError(
+            f"project {row.project_id!r} holds vectors of {recorded}, it was opened with {given}: "
+            "open it with the recorded embedder, or give it new vectors: memoranda reembed --embedder NAME",
+        )
+    return with_embedder(row, vectors_name(row, embedder), embedder)
+
+
+def with_embedder(row: ProjectRow, name: str, embedder: Embedder) -> ProjectRow:
+    """Return the row with this embedder as the recorded one; ``name`` is that of its set of vectors."""
+    return replace(
+        row, embedder_model=name, embedder_fingerprint=embedder.fingerprint, embedder_dimension=embedder.dimension
+    )
+
+
+def vectors_name(row: ProjectRow, embedder: Embedder) -> str:
+    """Return what an embedder's set of vectors is called in a project: its model's id.
+
+    Where the recorded set has that name and was made with other weights or another dimension, a mark tells them apart.
+    """
+    if _is_recorded(row, embedder):
+        return row.embedder_model
+    return embedder.model_id if row.embedder_model != embedder.model_id else _marked_name(embedder)
+
+
+def _marked_name(embedder: Embedder) -> str:
+    made = f"{embedder.fingerprint}\n{embedder.dimension}".encode()
+    return f"{embedder.model_id}@{hashlib.blake2b(made, digest_size=4).hexdigest()}"
+
+
+def _is_recorded(row: ProjectRow, embedder: Embedder) -> bool:
+    same = (embedder.fingerprint, embedder.dimension) == (row.embedder_fingerprint, row.embedder_dimension)
+    return same and row.embedder_model in (embedder.model_id, _marked_name(embedder))
 
 
 def _named(model: str, fingerprint: str, dimension: int) -> str:

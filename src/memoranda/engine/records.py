@@ -324,6 +324,7 @@ class ProjectRow:
     """What is fixed or remembered about a project as such; empty strings where not yet fixed.
 
     ``filling`` names, for each filter key that was declared later, the sources whose records do not have it yet.
+    ``rebuilding`` has, by ``reembed`` and ``reindex``, what such a run is to lead to and how far it has come.
     """
 
     project_id: str
@@ -335,3 +336,4 @@ class ProjectRow:
     embedder_fingerprint: str = ""
     embedder_dimension: int = 0
     filling: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    rebuilding: Mapping[str, JsonObject] = field(default_factory=dict)

@@ -54,6 +54,7 @@ projects = _table(
     _key("embedder_fingerprint"),
     _int("embedder_dimension", default=0),
     _text("filling", optional=True),
+    _text("rebuilding", optional=True),
     _int("next_key", default=1),
 )
 

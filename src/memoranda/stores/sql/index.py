@@ -46,8 +46,8 @@ def _at(table: Table, *names: str) -> Iterator[ColumnElement[bool]]:
 
 
 _ADD_DOCUMENT = _insert(documents)
-_ADD_POSTING = Insert(postings)
-_ADD_VALUE = _insert(record_values)
+ADD_POSTING = Insert(postings)
+ADD_VALUE = _insert(record_values)
 _ADD_VECTOR = _insert(vectors)
 _COUNT = Statement(
     upsert(partition_counts)
@@ -61,7 +61,7 @@ _COUNT = Statement(
         },
     )
 )
-_REMOVE_POSTING = Statement(delete(postings).where(*_at(postings, *_PLACE, "term", "key")))
+REMOVE_POSTING = Statement(delete(postings).where(*_at(postings, *_PLACE, "term", "key")))
 _MOVE_POSTING = Statement(
     update(postings).where(*_at(postings, *_PLACE, "term", "key")).values(state=bindparam("new_state"))
 )
@@ -116,7 +116,7 @@ def _awaiting(session: bool) -> Statement:
     return Statement(query.order_by(documents.c.key).limit(bindparam("page_size")))
 
 
-class _Totals:
+class PartitionTotals:
     """What a change does to the counts of each partition, applied at its end."""
 
     def __init__(self) -> None:
@@ -149,14 +149,14 @@ class SqlIndexRows:
         self._project = sql.project_id
 
     def add(self, entries: Sequence[IndexEntry]) -> None:
-        totals = _Totals()
+        totals = PartitionTotals()
         for entry in entries:
             totals.add((entry.source, entry.state.value, entry.visibility, entry.user_id), 1, entry.length)
         run, project = self._sql.execute_many, self._project
         run(_ADD_DOCUMENT, [document_parameters(project, entry) for entry in entries])
-        self._sql.insert(_ADD_POSTING, [row for entry in entries for row in posting_rows(project, entry)])
+        self._sql.insert(ADD_POSTING, [row for entry in entries for row in posting_rows(project, entry)])
         self._run_if_any(
-            _ADD_VALUE,
+            ADD_VALUE,
             [row for entry in entries for row in value_parameters(project, entry.source, entry.key, entry.values)],
         )
         self._count(totals)
@@ -164,7 +164,7 @@ class SqlIndexRows:
     def _run_if_any(self, statement: Statement, rows: Sequence[Mapping[str, object]]) -> int:
         return self._sql.execute_many(statement, rows) if rows else 0
 
-    def _count(self, totals: _Totals) -> None:
+    def _count(self, totals: PartitionTotals) -> None:
         self._run_if_any(_COUNT, totals.parameters(self._project))
 
     def _stored(self, keys: Sequence[int]) -> Iterator[list[StoredDocument]]:
@@ -175,9 +175,9 @@ class SqlIndexRows:
                 yield [StoredDocument.read(row) for row in rows]
 
     def remove(self, keys: Sequence[int]) -> int:
-        removed, totals = 0, _Totals()
+        removed, totals = 0, PartitionTotals()
         for stored in self._stored(keys):
-            removed += self._change_postings(_REMOVE_POSTING, stored, {})
+            removed += self._change_postings(REMOVE_POSTING, stored, {})
             self._sql.execute_many(_REMOVE_VECTORS, [document.place(self._project) for document in stored])
             self._remove_values(stored)
             found = [document.key for document in stored]
@@ -214,7 +214,7 @@ class SqlIndexRows:
         self._run_if_any(_REMOVE_VALUE, rows)
 
     def set_state(self, keys: Sequence[int], state: IndexState) -> None:
-        totals = _Totals()
+        totals = PartitionTotals()
         for part in self._stored(keys):
             stored = [document for document in part if document.partition[1] != state.value]
             if not stored:
@@ -232,16 +232,24 @@ class SqlIndexRows:
         self._count(totals)
 
     def put_vectors(self, vectors: Sequence[RecordVectors]) -> None:
-        by_key, totals = {vector.key: vector for vector in vectors}, _Totals()
+        totals = PartitionTotals()
+        stored = self._store_vectors(vectors)
+        self.set_vector_state([document.key for document in stored], VectorState.PRESENT)
+        for document in stored:
+            totals.add(document.partition, 0, 0)  # raises the generation, so that cached matrices are read again
+        self._count(totals)
+
+    def _store_vectors(self, vectors: Sequence[RecordVectors]) -> list[StoredDocument]:
+        """Store vectors in place of those of the same model; return the records that are there to have them."""
+        by_key = {vector.key: vector for vector in vectors}
+        found: list[StoredDocument] = []
         for stored in self._stored(list(by_key)):
             same_model = [{**row.place(self._project), "p_model": by_key[row.key].model} for row in stored]
             self._sql.execute_many(_REMOVE_MODEL_VECTORS, same_model)
             rows = [row for item in stored for row in vector_parameters(self._project, item, by_key[item.key])]
             self._run_if_any(_ADD_VECTOR, rows)
-            self.set_vector_state([document.key for document in stored], VectorState.PRESENT)
-            for document in stored:
-                totals.add(document.partition, 0, 0)  # raises the generation, so that cached matrices are read again
-        self._count(totals)
+            found += stored
+        return found
 
     def set_vector_state(self, keys: Sequence[int], state: VectorState) -> None:
         for part in chunks(keys):
@@ -261,7 +269,7 @@ class SqlIndexRows:
             for document in stored:
                 values = by_key[document.key].values
                 rows = value_parameters(self._project, document.partition[0], document.key, values)
-                self._run_if_any(_ADD_VALUE, rows)
+                self._run_if_any(ADD_VALUE, rows)
                 self._sql.execute(_SET_VALUES, p_key=document.key, p_values=encode_values(values))
 
     def keys_after(self, source: str, after: int, limit: int) -> Sequence[DocumentRow]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import BindParameter, bindparam, delete, func, select, update
 
-from memoranda.engine.records import ProjectRow, Tombstone
+from memoranda.engine.records import JsonObject, ProjectRow, Tombstone
 from memoranda.stores.schema import projects, tombstones
 from memoranda.stores.sql.codec import from_micros, object_from, optional_json, to_micros
 from memoranda.stores.sql.statement import Executor, Statement
@@ -24,6 +24,7 @@ _FIELDS = (
     "embedder_fingerprint",
     "embedder_dimension",
     "filling",
+    "rebuilding",
 )
 
 _GET = Statement(select(*(projects.c[name] for name in _FIELDS)).where(projects.c.project_id == _PROJECT))
@@ -73,6 +74,11 @@ def filling_from(text: str | None) -> dict[str, list[str]]:
     return {} if text is None else {name: list(sources) for name, sources in json.loads(text).items()}
 
 
+def rebuilding_from(text: str | None) -> dict[str, JsonObject]:
+    """Read what re-embedding and re-indexing have to lead to."""
+    return {} if text is None else {name: dict(mark) for name, mark in json.loads(text).items()}
+
+
 class SqlProjectRows:
     """``ProjectRows`` over SQL."""
 
@@ -83,7 +89,7 @@ class SqlProjectRows:
         row = self._sql.one(_GET)
         if row is None:
             return None
-        org_id, created_at, config, analyser, model, fingerprint, dimension, filling = row
+        org_id, created_at, config, analyser, model, fingerprint, dimension, filling, rebuilding = row
         return ProjectRow(
             project_id=self._sql.project_id,
             created_at=from_micros(created_at),
@@ -94,6 +100,7 @@ class SqlProjectRows:
             embedder_fingerprint=fingerprint,
             embedder_dimension=dimension,
             filling=filling_from(filling),
+            rebuilding=rebuilding_from(rebuilding),
         )
 
     def put(self, row: ProjectRow) -> None:
@@ -107,6 +114,7 @@ class SqlProjectRows:
             embedder_fingerprint=row.embedder_fingerprint,
             embedder_dimension=row.embedder_dimension,
             filling=optional_json(row.filling or None),
+            rebuilding=optional_json(row.rebuilding or None),
         )
 
     def allocate_keys(self, count: int) -> int:

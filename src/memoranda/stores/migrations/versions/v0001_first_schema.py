@@ -283,6 +283,7 @@ def upgrade() -> None:
             "embedder_dimension", sa.BigInteger(), server_default=sa.text("0"), autoincrement=False, nullable=False
         ),
         sa.Column("filling", sa.Text(), nullable=True),
+        sa.Column("rebuilding", sa.Text(), nullable=True),
         sa.Column("next_key", sa.BigInteger(), server_default=sa.text("1"), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("project_id"),
         sqlite_with_rowid=False,
