@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from memoranda.sdk.memory import Memory
     from memoranda.sdk.models import (
+        BreakerEntry,
         BulkCreateSemanticResult,
         BulkItemResult,
         ChunkExplanation,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AmbientIdentityRuntime",
     "AsyncMemory",
+    "BreakerEntry",
     "BulkCreateSemanticResult",
     "BulkItemResult",
     "ChunkExplanation",

@@ -17,6 +17,7 @@ def show_status(status: memoranda.StatusReport) -> None:
         "jobs": _jobs(status),
         "lag": f"{status.lag_seconds:.1f} s" if status.jobs else "0 s",
         "failures": amounts(status.failures) or "none",
+        "out of order": _out_of_order(status),
         "models today": _spent(status),
         "embedder": status.embedder or "none",
         "analyser": status.analyser,
@@ -36,6 +37,15 @@ def amounts(counts: Mapping[str, int]) -> str:
 def _jobs(status: memoranda.StatusReport) -> str:
     kinds = [f"{kind}: {amounts(states)}" for kind, states in sorted(status.queue.items()) if any(states.values())]
     return "; ".join(kinds) or "none"
+
+
+def _out_of_order(status: memoranda.StatusReport) -> str:
+    lines = [
+        f"{each.provider} ({each.job_kind}) since {minute(each.since)}, asked again {minute(each.next_probe)}: "
+        f"{each.reason}"
+        for each in status.breakers
+    ]
+    return "\n".join(lines) or "no provider"
 
 
 def _spent(status: memoranda.StatusReport) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from memoranda.engine.jobs.breaker import BreakerRows
 from memoranda.engine.portability.rows import PortableRows
 from memoranda.engine.rebuilding.rows import RebuildRows
 from memoranda.engine.rows import (
@@ -160,6 +161,8 @@ class Transaction(Protocol):
     def jobs(self) -> JobRows: ...
     @property
     def failures(self) -> FailureRows: ...
+    @property
+    def breakers(self) -> BreakerRows: ...
     @property
     def usage(self) -> UsageRows: ...
     @property

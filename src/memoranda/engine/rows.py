@@ -418,8 +418,13 @@ class JobRows(Protocol):
 
     def get(self, job_id: str) -> Job | None: ...
 
-    def next_due(self) -> datetime | None:
-        """Return when the earliest pending or leased job whose lane is free becomes due, or None when there is none."""
+    def next_due(
+        self, *, extractors: Sequence[str] | None = None, embedders: Sequence[str] | None = None
+    ) -> datetime | None:
+        """Return when the earliest pending or leased job whose lane is free becomes due, or None when there is none.
+
+        With providers, only jobs that want one of these count.
+        """
         ...
 
     def counts(self) -> Sequence[tuple[JobKind, JobState, int, datetime]]:
@@ -431,7 +436,7 @@ class JobRows(Protocol):
         ...
 
     def busy(self, now: datetime, *, extractors: Sequence[str], embedders: Sequence[str]) -> int:
-        """Return the number of jobs that run anywhere, or are due and could run with these providers.
+        """Return the number of jobs that are under a lease, or are due and could run with these providers.
 
         Jobs that wait behind a lane's head that is not due, or that wants another provider, are not counted.
         """

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 
 from memoranda.engine.deletion_counts import DeletionCounts
 from memoranda.engine.engine import MemoryEngine
+from memoranda.engine.jobs.breaker import Breaker
 from memoranda.engine.jobs.service import QueueStatus
 from memoranda.engine.records import Snapshot
 from memoranda.engine.spending import Spending
-from memoranda.sdk.models import DeletionReport, PromoteSnapshotResult, StatusReport
+from memoranda.sdk.models import BreakerEntry, DeletionReport, PromoteSnapshotResult, StatusReport
 
 _KIND = "memory:"
 
@@ -42,12 +44,25 @@ def status_report(engine: MemoryEngine) -> StatusReport:
         queue=_by_kind(queue),
         lag_seconds=queue.lag_seconds,
         failures=dict(queue.failures),
+        breakers=[_breaker_entry(breaker, probe) for breaker in queue.breakers if (probe := breaker.next_probe)],
         spent_today=asdict(spending.today()),
         extraction_paused_until=spending.paused_until(),
         embedder=project.embedder_model or None,
         analyser=project.analyser,
         schema_version=store.schema_version,
         store=f"{store.dialect}:{store.location}",
+    )
+
+
+def _breaker_entry(breaker: Breaker, next_probe: datetime) -> BreakerEntry:
+    return BreakerEntry(
+        provider=breaker.provider,
+        job_kind=breaker.kind.value,
+        since=breaker.since,
+        next_probe=next_probe,
+        failures=breaker.failures,
+        failure_class=breaker.failure_class.value,
+        reason=breaker.reason,
     )
 
 

@@ -132,11 +132,27 @@ class DeletionReport(Model):
     vectors: int = 0
 
 
+class BreakerEntry(Model):
+    """A provider that is out of order: its jobs wait, and one of them asks again at `next_probe`.
+
+    `failures` is how often in a row it failed `since` then; `failure_class` and `reason` are of the last time.
+    """
+
+    provider: str
+    job_kind: str
+    since: datetime
+    next_probe: datetime
+    failures: int
+    failure_class: str
+    reason: str
+
+
 class StatusReport(Model):
     """The state of a project's store.
 
     `memories` counts current ones by kind, `jobs` the background work by state, `queue` the same by job kind and
     state, `failures` by class. `lag_seconds` is the age of the oldest job that is due (0 when none is).
+    `breakers` are the providers whose jobs wait.
     `spent_today` is what models have cost since 00:00 UTC; at the cap of `memory.spending` extraction is
     paused until `extraction_paused_until`.
     """
@@ -149,6 +165,7 @@ class StatusReport(Model):
     queue: dict[str, dict[str, int]] = Field(default_factory=dict)
     lag_seconds: float = 0.0
     failures: dict[str, int] = Field(default_factory=dict)
+    breakers: list[BreakerEntry] = Field(default_factory=list)
     spent_today: dict[str, int] = Field(default_factory=dict)
     extraction_paused_until: datetime | None = None
     embedder: str | None = None

@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from memoranda.sdk._entries import (
+    BreakerEntry,
     BulkItemResult,
     DeletionReport,
     FailureEntry,
@@ -38,6 +39,7 @@ from memoranda.sdk._inputs import (
 from memoranda.sdk._model import Model
 
 __all__ = [
+    "BreakerEntry",
     "BulkCreateSemanticResult",
     "BulkItemResult",
     "ChunkExplanation",

@@ -417,6 +417,19 @@ failures = _table(
     clustered=False,
 )
 
+# Providers that have not answered since they failed last; while ``next_probe`` is set their jobs wait for it.
+breakers = _table(
+    "breakers",
+    _project(),
+    _key("kind", primary=True),
+    _key("provider", primary=True),
+    _int("failures"),
+    _int("since"),
+    _key("failure_class"),
+    _text("reason"),
+    _int("next_probe", optional=True),
+)
+
 # What models cost. The row without a job is the sum of its day, so that a cap is checked by reading one row a model.
 usage = _table(
     "usage",

@@ -77,10 +77,14 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class RetryDecision:
-    """What to do with a job that failed: try again at ``retry_at``, or keep it as a failure when that is None."""
+    """What to do with a job that failed: try again at ``retry_at``, or keep it as a failure when that is None.
+
+    ``counted`` is whether the attempt counts against the job.
+    """
 
     cause: Cause
     retry_at: datetime | None
+    counted: bool = True
 
 
 def decide(job: Job, cause: Cause, now: datetime) -> RetryDecision:

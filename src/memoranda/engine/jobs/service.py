@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from memoranda.engine.ids import new_id
+from memoranda.engine.jobs.breaker import Breaker
 from memoranda.engine.jobs.worker import Worker
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import Failure, Job, JobKind, JobState, Snapshot, SnapshotState, VectorState
@@ -38,7 +39,10 @@ class QueuedJobs:
 
 @dataclass(frozen=True, slots=True)
 class QueueStatus:
-    """The queue of a project. ``lag_seconds`` is how long the job that waits longest has been due."""
+    """The queue of a project. ``lag_seconds`` is how long the job that waits longest has been due.
+
+    ``breakers`` are the open ones: providers whose jobs wait.
+    """
 
     jobs: tuple[QueuedJobs, ...]
     pending: int
@@ -46,6 +50,7 @@ class QueueStatus:
     busy: int
     lag_seconds: float
     failures: tuple[tuple[str, int], ...]
+    breakers: tuple[Breaker, ...]
     worker_running: bool
 
     @property
@@ -95,17 +100,21 @@ class BackgroundService:
             pause = min(2 * pause, _LONGEST_LOOK)
 
     def _busy(self) -> int:
-        settings = self.worker.settings
         with self._store.read(self._project_id) as tx:
-            return tx.jobs.busy(self._clock.now(), extractors=settings.extractors, embedders=settings.embedders)
+            return self._busy_in(tx, self._clock.now())
+
+    def _busy_in(self, tx: Transaction, now: datetime) -> int:
+        can = self.worker.available(tx, now)
+        return tx.jobs.busy(now, extractors=can.extractors, embedders=can.embedders)
 
     def status(self) -> QueueStatus:
         """Return the state of the queue and the number of failures by class."""
-        now, settings = self._clock.now(), self.worker.settings
+        now = self._clock.now()
         with self._store.read(self._project_id) as tx:
             jobs = tuple(QueuedJobs(*row) for row in tx.jobs.counts())
             failures = tuple(tx.failures.counts())
-            busy = tx.jobs.busy(now, extractors=settings.extractors, embedders=settings.embedders)
+            busy = self._busy_in(tx, now)
+            breakers = tuple(breaker for breaker in tx.breakers.all() if breaker.next_probe is not None)
         due = [entry.earliest for entry in jobs if entry.state is JobState.PENDING and entry.earliest <= now]
         return QueueStatus(
             jobs=jobs,
@@ -114,6 +123,7 @@ class BackgroundService:
             busy=busy,
             lag_seconds=(now - min(due)).total_seconds() if due else 0.0,
             failures=failures,
+            breakers=breakers,
             worker_running=self.worker.running,
         )
 
@@ -132,14 +142,21 @@ class BackgroundService:
     def retry_failures(self, failure_ids: Sequence[str] | None = None, *, failure_class: str | None = None) -> int:
         """Enqueue the jobs of these failures again (default: of all that can be retried); return how many.
 
+        Who asks for this has changed something: providers whose jobs wait are asked again at once.
         Raises ``MemoryNotFoundError`` for an unknown id; then nothing is retried.
         """
         with self._store.write(self._project_id) as tx:
             chosen = _chosen(tx, failure_ids, failure_class)
             again = [failure for failure in chosen if failure.retryable]
             retried = sum(self._retry(tx, failure) for failure in again)
+            self._ask_again(tx)
             tx.failures.delete([failure.id for failure in again])
         return retried
+
+    def _ask_again(self, tx: Transaction) -> None:
+        for breaker in tx.breakers.all():
+            if breaker.next_probe is not None:
+                tx.breakers.put(replace(breaker, next_probe=self._clock.now()))
 
     def discard_failures(self, failure_ids: Sequence[str] | None = None, *, failure_class: str | None = None) -> int:
         """Forget these failures (default: all); return how many. Their turns stay; snapshots stay failed.

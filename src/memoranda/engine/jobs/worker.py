@@ -6,15 +6,24 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from memoranda.engine.ids import new_id
+from memoranda.engine.jobs.breaker import (
+    Available,
+    Breaker,
+    after_failure,
+    available,
+    blames_provider,
+    breaker_of,
+    paced,
+)
 from memoranda.engine.jobs.failure import Cause, FailureClass, PostponedError, RetryDecision, classify, decide
 from memoranda.engine.jobs.handler import FailureHook, JobHandler, Lease, LeaseLostError
-from memoranda.engine.ports import Clock, Store
+from memoranda.engine.jobs.keeping import LeaseKeeper
+from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import Failure, Job, JobKind
 from memoranda.sdk.errors import MemoryStoreError
 
@@ -48,6 +57,15 @@ class Handlers:
     on_failure: Mapping[JobKind, FailureHook] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A job with the right to run it; ``breaker`` is what its provider failed at before."""
+
+    job: Job
+    lease: Lease
+    breaker: Breaker | None
+
+
 class Worker:
     """Runs the jobs of one project, in one daemon thread (``start``) or in the caller's (``run_once``)."""
 
@@ -68,6 +86,7 @@ class Worker:
         self._stopping = threading.Event()
         self._wake = threading.Event()
         self._starting = threading.Lock()
+        self._keeper = LeaseKeeper(self._renew, self.settings.lease.total_seconds() / 3)
 
     @property
     def running(self) -> bool:
@@ -102,6 +121,8 @@ class Worker:
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
+        if not self.running:
+            self._keeper.end()
         return not self.running
 
     def wake(self) -> None:
@@ -111,17 +132,27 @@ class Worker:
 
     def run_once(self) -> bool:
         """Run one due job in the calling thread; return whether there was one."""
+        self._reset_if_forked()
         now = self._clock.now()
-        with self._store.read(self._project_id) as tx:
-            due = tx.jobs.next_due()
+        due = self._next_due(now)
         if due is None or due > now:
             return False
-        token = new_id()
-        job = self._claim(now, token)
-        if job is None:
+        claimed = self._claim(now)
+        if claimed is None:
             return False
-        self._run(job, Lease(job.id, token))
+        self._run(claimed)
         return True
+
+    def available(self, tx: Transaction, now: datetime) -> Available:
+        """Return the providers whose jobs this worker can run now."""
+        return available(tx.breakers.all(), self.settings.extractors, self.settings.embedders, now)
+
+    def _next_due(self, now: datetime) -> datetime | None:
+        """Return when there is something to do here: a job, or a provider to ask again."""
+        with self._store.read(self._project_id) as tx:
+            can = self.available(tx, now)
+            due = tx.jobs.next_due(extractors=can.extractors, embedders=can.embedders)
+        return min((time for time in (due, can.next_probe) if time is not None), default=None)
 
     def run_until_idle(self, deadline: float | None = None) -> bool:
         """Run due jobs in the calling thread until none is left; return whether that was before ``deadline``.
@@ -133,27 +164,37 @@ class Worker:
                 return False
         return True
 
-    def _claim(self, now: datetime, token: str) -> Job | None:
+    def _claim(self, now: datetime) -> _Claimed | None:
+        token = new_id()
         with self._store.write(self._project_id) as tx:
-            return tx.jobs.claim(
+            breakers = tx.breakers.all()
+            can = available(breakers, self.settings.extractors, self.settings.embedders, now)
+            job = tx.jobs.claim(
                 kinds=tuple(self._handlers.by_kind),
-                extractors=self.settings.extractors,
-                embedders=self.settings.embedders,
+                extractors=can.extractors,
+                embedders=can.embedders,
                 now=now,
                 lease_until=now + self.settings.lease,
                 token=token,
             )
+            if job is None:
+                return None
+            breaker = breaker_of(job, breakers)
+            if breaker is not None and breaker.next_probe is not None:
+                tx.breakers.put(breaker.probing(now, self.settings.lease))
+        return _Claimed(job, Lease(job.id, token), breaker)
 
-    def _run(self, job: Job, lease: Lease) -> None:
+    def _run(self, claimed: _Claimed) -> None:
+        job, lease = claimed.job, claimed.lease
         try:
             if job.attempts > _CRASHES and job.last_error is None:
-                self._keep_or_retry(job, lease, _crashed(job))
-                return
-            with self._renewing(lease):
-                outcome = self._handlers.by_kind[job.kind].handle(job, lease)
-            if not lease.finished:
                 with self._store.write(self._project_id) as tx:
-                    lease.finish(tx)
+                    self._keep_or_retry(tx, job, lease, _crashed(job))
+                return
+            with self._keeper.holding(lease):
+                outcome = self._handlers.by_kind[job.kind].handle(job, lease)
+            if claimed.breaker is not None or not lease.finished:
+                self._end(claimed)
             logger.debug("job.done", extra={"job_id": job.id, "job_kind": job.kind.value, "outcome": str(outcome)})
         except LeaseLostError:
             logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
@@ -163,7 +204,14 @@ class Worker:
             cause = classify(error)
             unexpected = error if cause.failure_class is FailureClass.INTERNAL else None
             logger.warning("job.failed", exc_info=unexpected, extra=_described(job, cause))
-            self._settle(job, lease, cause)
+            self._settle(claimed, cause)
+
+    def _end(self, claimed: _Claimed) -> None:
+        """End a job whose handler did not; its provider has answered."""
+        with self._store.write(self._project_id) as tx:
+            if not claimed.lease.finished:
+                claimed.lease.finish(tx)
+            _answered(tx, claimed.breaker)
 
     def _postpone(self, job: Job, lease: Lease, postponed: PostponedError) -> None:
         extra = {"job_id": job.id, "job_kind": job.kind.value, "until": postponed.until.isoformat()}
@@ -171,49 +219,40 @@ class Worker:
             held = tx.jobs.retry(job.id, lease.token, postponed.until, postponed.reason, False)
         logger.info("job.postponed" if held else "job.lease_lost", extra=extra)
 
-    def _settle(self, job: Job, lease: Lease, cause: Cause) -> None:
+    def _settle(self, claimed: _Claimed, cause: Cause) -> None:
+        job, now = claimed.job, self._clock.now()
         try:
-            self._keep_or_retry(job, lease, decide(job, cause, self._clock.now()))
+            with self._store.write(self._project_id) as tx:
+                decision = _told_by_provider(tx, claimed, decide(job, cause, now), now)
+                self._keep_or_retry(tx, job, claimed.lease, decision)
         except LeaseLostError:
             logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
 
-    def _keep_or_retry(self, job: Job, lease: Lease, decision: RetryDecision) -> None:
-        with self._store.write(self._project_id) as tx:
-            if decision.retry_at is not None:
-                if not tx.jobs.retry(job.id, lease.token, decision.retry_at, decision.cause.reason, True):
-                    raise LeaseLostError(f"job {job.id} went to another worker")
-                return
-            lease.finish(tx)
-            failure = failure_of(job, decision.cause, self._clock.now())
-            hook = self._handlers.on_failure.get(job.kind)
-            kept = failure if hook is None else hook(tx, job, failure)
-            if kept is not None:
-                tx.failures.insert(kept)
+    def _keep_or_retry(self, tx: Transaction, job: Job, lease: Lease, decision: RetryDecision) -> None:
+        if decision.retry_at is not None:
+            again = tx.jobs.retry(job.id, lease.token, decision.retry_at, decision.cause.reason, decision.counted)
+            if not again:
+                raise LeaseLostError(f"job {job.id} went to another worker")
+            return
+        lease.finish(tx)
+        failure = failure_of(job, decision.cause, self._clock.now())
+        hook = self._handlers.on_failure.get(job.kind)
+        kept = failure if hook is None else hook(tx, job, failure)
+        if kept is not None:
+            tx.failures.insert(kept)
 
-    @contextmanager
-    def _renewing(self, lease: Lease) -> Iterator[None]:
-        """Renew the lease from a second thread while the handler runs."""
-        done = threading.Event()
-        thread = threading.Thread(target=self._renew, args=(lease, done), name="memoranda-lease", daemon=True)
-        thread.start()
+    def _renew(self, lease: Lease) -> None:
+        if lease.lost or lease.finished:
+            return
         try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-
-    def _renew(self, lease: Lease, done: threading.Event) -> None:
-        while not done.wait(self.settings.lease.total_seconds() / 3):
-            try:
-                with self._store.write(self._project_id) as tx:
-                    held = tx.jobs.renew(lease.job_id, lease.token, self._clock.now() + self.settings.lease)
-            except MemoryStoreError as error:
-                logger.warning("lease.not_renewed", extra={"job_id": lease.job_id, "reason": str(error)})
-                continue
-            if not held:
-                # Also so when the handler has just finished the job: then nobody asks any more.
-                lease.lost = not lease.finished
-                return
+            with self._store.write(self._project_id) as tx:
+                held = tx.jobs.renew(lease.job_id, lease.token, self._clock.now() + self.settings.lease)
+        except MemoryStoreError as error:
+            logger.warning("lease.not_renewed", extra={"job_id": lease.job_id, "reason": str(error)})
+            return
+        if not held:
+            # Also so when the handler has just finished the job: then nobody asks any more.
+            lease.lost = not lease.finished
 
     def _loop(self, stopping: threading.Event) -> None:
         outages = 0
@@ -230,14 +269,29 @@ class Worker:
                 stopping.wait(min(_LONGEST_OUTAGE_WAIT, 0.5 * 2 ** min(outages - 1, 10)))
 
     def _sleep(self, stopping: threading.Event) -> None:
-        with self._store.read(self._project_id) as tx:
-            due = tx.jobs.next_due()
-        wait = self.settings.poll_seconds
-        now = self._clock.now()
+        wait, now = self.settings.poll_seconds, self._clock.now()
+        due = self._next_due(now)
         if due is not None and due > now:
             wait = min(wait, (due - now).total_seconds())
         if self._wake.wait(wait):
             stopping.wait(self.settings.settle_seconds)
+
+
+def _told_by_provider(tx: Transaction, claimed: _Claimed, decision: RetryDecision, now: datetime) -> RetryDecision:
+    """Keep what a failure says about its provider, and return what that makes of it."""
+    job, cause = claimed.job, decision.cause
+    if blames_provider(job, cause):
+        breaker = after_failure(breaker_of(job, tx.breakers.all()), job, cause, now)
+        tx.breakers.put(breaker)
+        return paced(decision, job, breaker, now)
+    if cause.failure_class is FailureClass.CONTENT:
+        _answered(tx, claimed.breaker)
+    return decision
+
+
+def _answered(tx: Transaction, breaker: Breaker | None) -> None:
+    if breaker is not None:
+        tx.breakers.remove(breaker.kind, breaker.provider)
 
 
 def failure_of(job: Job, cause: Cause, now: datetime) -> Failure:

@@ -174,14 +174,22 @@ def _claim(kinds: int, extractors: int, embedders: int) -> Statement:
 
 
 @lru_cache
-def _next_due() -> Statement:
-    firsts = [_in_state(state, due)[1].subquery(f"first_{state}") for state, due in _DUE]
+def _next_due(extractors: int, embedders: int) -> Statement:
+    """Of 0 extractors or embedders any will do."""
+    firsts = []
+    for state, due in _DUE:
+        queue, query = _in_state(state, due)
+        if extractors:
+            query = query.where(in_list(queue.c.extractor, "extractor", extractors))
+        if embedders:
+            query = query.where(in_list(queue.c.embedder, "embedder", embedders))
+        firsts.append(query.subquery(f"first_{state}"))
     return Statement(select(func.min(union_all(*(select(first.c.due) for first in firsts)).subquery("either").c.due)))
 
 
 @lru_cache
 def _busy(extractors: int, embedders: int) -> Statement:
-    """Count what runs anywhere and what could run here now; a lane whose head waits is not waited for."""
+    """Count what is under a lease and what could run here now; a lane whose head waits is not waited for."""
     earlier = jobs.alias("earlier")
 
     def provided(queue: FromClause) -> ColumnElement[bool]:
@@ -202,7 +210,9 @@ def _busy(extractors: int, embedders: int) -> Statement:
         provided(jobs),
         or_(jobs.c.lane == "", ~exists(waits)),
     )
-    return Statement(select(func.count()).where(_IN_PROJECT, or_(jobs.c.state == _RUNNING, runnable)))
+    leased = jobs.c.lease_until > bindparam("now")
+    runs = and_(jobs.c.state == _RUNNING, or_(leased, provided(jobs)))
+    return Statement(select(func.count()).where(_IN_PROJECT, or_(runs, runnable)))
 
 
 @lru_cache
@@ -319,8 +329,13 @@ class SqlJobRows:
         row = self._sql.one(_GET, job_id=job_id)
         return None if row is None else _job(row)
 
-    def next_due(self) -> datetime | None:
-        row = self._sql.one(_next_due())
+    def next_due(
+        self, *, extractors: Sequence[str] | None = None, embedders: Sequence[str] | None = None
+    ) -> datetime | None:
+        sizes = [0 if names is None else list_size(len(names)) for names in (extractors, embedders)]
+        given = {"extractor": extractors, "embedder": embedders}
+        lists = [list_parameters(name, names) for name, names in given.items() if names is not None]
+        row = self._sql.one(_next_due(*sizes), **{key: value for each in lists for key, value in each.items()})
         return None if row is None else optional_time(row[0])
 
     def counts(self) -> Sequence[tuple[JobKind, JobState, int, datetime]]:

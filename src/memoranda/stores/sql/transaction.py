@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from memoranda.stores.sql.breakers import SqlBreakerRows
 from memoranda.stores.sql.failures import SqlFailureRows
 from memoranda.stores.sql.index import SqlIndexRows
 from memoranda.stores.sql.jobs import SqlJobRows
@@ -76,6 +77,10 @@ class SqlTransaction:
     @cached_property
     def failures(self) -> SqlFailureRows:
         return SqlFailureRows(self._sql)
+
+    @cached_property
+    def breakers(self) -> SqlBreakerRows:
+        return SqlBreakerRows(self._sql)
 
     @cached_property
     def usage(self) -> SqlUsageRows:

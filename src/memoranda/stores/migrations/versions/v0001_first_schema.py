@@ -29,6 +29,19 @@ def upgrade() -> None:
         sqlite_with_rowid=True,
     )
     op.create_table(
+        "breakers",
+        sa.Column("project_id", KEY, nullable=False),
+        sa.Column("kind", KEY, nullable=False),
+        sa.Column("provider", KEY, nullable=False),
+        sa.Column("failures", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("since", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("failure_class", KEY, server_default=sa.text("''"), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("next_probe", sa.BigInteger(), autoincrement=False, nullable=True),
+        sa.PrimaryKeyConstraint("project_id", "kind", "provider"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "documents",
         sa.Column("project_id", KEY, nullable=False),
         sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
