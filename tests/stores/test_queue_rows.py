@@ -330,9 +330,9 @@ def test_failures_are_kept_listed_and_removed(queue: Queue) -> None:
     with queue.store.read("p") as tx:
         assert tx.failures.get("f2") == full
         assert tx.failures.get("nope") is None
-        assert [item.id for item in tx.failures.page(None, "", 2)] == ["f1", "f2"]
-        assert [item.id for item in tx.failures.page(None, "f2", 2)] == ["f3"]
-        assert [item.id for item in tx.failures.page("content", "f1", 9)] == ["f2"]
+        assert [item.id for item in tx.failures.page(None, "", 2)] == ["f3", "f2"]
+        assert [item.id for item in tx.failures.page(None, "f2", 2)] == ["f1"]
+        assert [item.id for item in tx.failures.page("content", "f2", 9)] == ["f1"]
         assert list(tx.failures.counts()) == [("content", 2), ("internal", 1)]
     with queue.store.read("q") as tx:
         assert list(tx.failures.page(None, "", 9)) == []
