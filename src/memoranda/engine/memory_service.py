@@ -21,9 +21,12 @@ from memoranda.engine.memory_states import needs_reindexing, new_record
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import MemoryRecord, VectorState
 from memoranda.engine.text import require_storable_id
-from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError, MemoryNotFoundError
+from memoranda.sdk.errors import MemoryAuthError, MemoryBadRequestError, MemoryConflictError, MemoryNotFoundError
 
 logger = logging.getLogger(__name__)
+
+LONGEST_EMBEDDED_AT_ONCE = 20_000
+"""Characters; the many pieces of a longer text are embedded by a job, so that a save does not wait for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,13 @@ class MemoryService(MemoryReader):
     ) -> Written:
         """Write a new version; the id stays. Raises ``MemoryNotFoundError`` and ``MemoryConflictError``."""
         with self._store.read(self._project_id) as tx:
-            before = self._required(tx, memory_id, user_id)
+            before = self._owned(tx, memory_id, user_id)
         after = self._writer.changed(before, changes)
         given = {0: embedding} if embedding is not None else {}
         changes_text = needs_reindexing(before, after)
         prepared = self._embed({0: memory_text(after)} if changes_text else {}, given)
         with self._store.write(self._project_id) as tx:
-            record = self._required(tx, memory_id, user_id)
+            record = self._owned(tx, memory_id, user_id)
             vectors = prepared.vectors.get(0)
             # What another call changed in between may be what the vector does not say.
             if embedding is None and memory_text(self._writer.changed(record, changes)) != memory_text(after):
@@ -110,7 +113,7 @@ class MemoryService(MemoryReader):
     def delete(self, memory_id: str, *, user_id: str | None = None) -> DeletionCounts:
         """Remove a memory with its history, links, sources and index rows. Raises ``MemoryNotFoundError``."""
         with self._store.write(self._project_id) as tx:
-            return self._writer.remove(tx, [self._required(tx, memory_id, user_id)])
+            return self._writer.remove(tx, [self._owned(tx, memory_id, user_id)])
 
     # --- parts
 
@@ -159,7 +162,8 @@ class MemoryService(MemoryReader):
         return Written(record, SaveStatus.REPEATED, rows[0].vector_state if rows else VectorState.NONE)
 
     def _embed(self, texts: Mapping[int, str], given: Mapping[int, Sequence[float]]) -> _Prepared:
-        """Embed before the transaction; what fails for now is stored without its vector, and a job follows."""
+        """Embed before the transaction; what is long or fails for now is stored without, and a job follows."""
+        texts = {at: text for at, text in texts.items() if len(text) <= LONGEST_EMBEDDED_AT_ONCE}
         vectors: dict[int, Vectors] = {at: self._embedding.given(at, vector) for at, vector in given.items()}
         if not self._embedding.available or not texts:
             return _Prepared(vectors, {})
@@ -180,8 +184,15 @@ class MemoryService(MemoryReader):
         failure = failure_of(job, Cause(FailureClass.CONTENT, refusal.reason), now)
         tx.failures.insert(replace(failure, payload={**failure.payload, "keys": [written.record.key]}))
 
-    def _required(self, tx: Transaction, memory_id: str, user_id: str | None) -> MemoryRecord:
+    def _owned(self, tx: Transaction, memory_id: str, user_id: str | None) -> MemoryRecord:
+        """Return a memory that the caller may change: a named user changes only their own, whoever may read it."""
         found = self._find(tx, memory_id, user_id)
         if found is None:
             raise MemoryNotFoundError(f"there is no memory {memory_id!r} that this call may see", code="NOT_FOUND")
+        if user_id is not None and found.user_id not in ("", user_id):
+            raise MemoryAuthError(
+                f"memory {memory_id!r} belongs to another user: change it as its owner, or with a handle that is bound "
+                "to no user",
+                code="NOT_OWNER",
+            )
         return found

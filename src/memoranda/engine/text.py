@@ -35,9 +35,23 @@ def normal_statement(text: str) -> str:
     return _SPACE.sub(" ", folded).strip(_END_MARKS)
 
 
+def require_text(name: str, value: object) -> str:
+    """Return a text as it is; ``MemoryBadRequestError`` for any other type."""
+    if not isinstance(value, str):
+        raise MemoryBadRequestError(f"{name} is {value!r:.60}; it must be a string", code="INVALID_REQUEST")
+    return value
+
+
+def require_count(name: str, value: object) -> int:
+    """Return a whole number as it is; ``MemoryBadRequestError`` for any other type."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise MemoryBadRequestError(f"{name} is {value!r:.60}; it must be a whole number", code="INVALID_REQUEST")
+    return value
+
+
 def require_storable_id(name: str, value: str) -> str:
     """Return an id as it is; ids are compared byte for byte, so that one with NUL or a surrogate is refused."""
-    if value != clean_text(value):
+    if require_text(name, value) != clean_text(value):
         raise MemoryBadRequestError(
             f"{name} {value!r} holds a NUL or an unpaired surrogate; pass an id of valid Unicode text",
             code="INVALID_ID",

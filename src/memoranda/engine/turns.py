@@ -16,7 +16,7 @@ from memoranda.engine.ports import Clock, SessionAdvance, Store, Transaction
 from memoranda.engine.purge import Purger
 from memoranda.engine.records import Identity, JsonObject, Session, Turn
 from memoranda.engine.scope import Scope
-from memoranda.engine.text import clean_object, clean_text, require_storable_id
+from memoranda.engine.text import clean_object, clean_text, require_storable_id, require_text
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError
 
 
@@ -217,7 +217,7 @@ def _turn(draft: TurnDraft, *, key: int, turn_seq: int, now: datetime) -> Turn:
 
 def checked_turn(draft: TurnDraft) -> TurnDraft:
     """Return a draft that every database can hold; ``MemoryBadRequestError`` names what is wrong with it."""
-    if not draft.role.strip():
+    if not require_text("role", draft.role).strip():
         raise MemoryBadRequestError(f"role {draft.role!r} is blank: name who speaks, such as 'user' or 'assistant'")
     identity = draft.identity
     names = {"user_id": identity.user_id, "agent_id": identity.agent_id, "session_id": identity.session_id}

@@ -92,9 +92,9 @@ class ManagementCalls(EngineCalls):
             event_time=UNSET if update.timestamp is None else update.timestamp,
             ttl_days=update.ttl_days if "ttl_days" in given else UNSET,
         )
-        self._engine.memories.update(memory_id, changes, user_id=blank_is_any(user_id), embedding=update.embedding)
-        # As written, also where the new visibility keeps it from this user's later reads.
-        view = self._engine.memories.get(memory_id)
+        user = blank_is_any(user_id)
+        self._engine.memories.update(memory_id, changes, user_id=user, embedding=update.embedding)
+        view = self._engine.memories.get(memory_id, user_id=user)
         if view is None:
             raise MemoryNotFoundError(f"memory {memory_id!r} was deleted while it was updated", code="NOT_FOUND")
         return _entry(view)

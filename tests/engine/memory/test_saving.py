@@ -322,3 +322,14 @@ def test_superseding_keeps_both_records_and_ends_the_old(world: MemoryWorld) -> 
     world.memories.delete(new.record.id)
     assert world.texts(MemoryListing(include_superseded=True)) == ["lives in Rome"]
     assert world.texts() == []
+
+
+def test_long_text_is_saved_at_once_and_embedded_by_a_job(embedding_world: MemoryWorld) -> None:
+    world, embedder = embedding_world, embedding_world.background.embedder
+    assert embedder is not None
+    asked = len(embedder.texts)
+    written = world.fact("word " * 5_000, "long")
+    assert written.vector_state is VectorState.PENDING
+    assert len(embedder.texts) == asked
+    world.background.drain()
+    assert len(embedder.texts) > asked

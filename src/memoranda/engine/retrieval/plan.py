@@ -9,6 +9,7 @@ from enum import StrEnum
 from memoranda.engine.records import IndexState
 from memoranda.engine.rows import Narrowing
 from memoranda.engine.scope import Scope
+from memoranda.engine.text import require_count, require_text
 from memoranda.sdk.errors import MemoryClientError
 
 _NO_NARROWING = Narrowing()
@@ -66,8 +67,11 @@ class QueryVector:
 
 
 def check_request(request: SearchRequest, known_sources: Collection[str]) -> None:
-    """Raise ``MemoryClientError`` for a blank query, and for sources that are missing, doubled or unknown."""
-    if not request.query.strip():
+    """Raise ``MemoryClientError`` for a blank query, and for sources that are missing, doubled or unknown.
+
+    What is of the wrong type is a ``MemoryBadRequestError``.
+    """
+    if not require_text("query", request.query).strip():
         raise MemoryClientError("empty query: pass a query with at least one character that is not blank")
     if not request.sources:
         raise MemoryClientError("no sources: name at least one source to search")
@@ -77,7 +81,7 @@ def check_request(request: SearchRequest, known_sources: Collection[str]) -> Non
             raise MemoryClientError(f"unknown source {plan.source!r}: use one of {', '.join(sorted(known_sources))}")
         if plan.source in seen:
             raise MemoryClientError(f"source {plan.source!r} is given twice: name each source once")
-        if plan.top_k < 1:
+        if require_count(f"top_k of source {plan.source!r}", plan.top_k) < 1:
             raise MemoryClientError(f"top_k of source {plan.source!r} is {plan.top_k}: it must be at least 1")
         seen.add(plan.source)
 
