@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from memoranda.engine.jobs.failure import MAX_RETRY_AFTER, PACES, Cause, FailureClass, RetryDecision
+from memoranda.engine.jobs.failure import MAX_RETRY_AFTER, PACES, Cause, FailureClass, RetryDecision, decide
 from memoranda.engine.records import Job, JobKind
 
 THRESHOLD: Final = 5
@@ -116,17 +116,18 @@ def after_failure(before: Breaker | None, job: Job, cause: Cause, now: datetime)
     )
 
 
-def paced(decision: RetryDecision, job: Job, breaker: Breaker, now: datetime) -> RetryDecision:
-    """Return what an open breaker makes of the failure of its probe: another try, uncounted, as long as age allows.
+def decide_with(breaker: Breaker, job: Job, cause: Cause, now: datetime) -> RetryDecision:
+    """Return what becomes of a job whose provider failed: behind an open breaker it waits, uncounted, within its age.
 
     Age counts from when the provider failed first: a job that waited long for its turn has not been tried in vain.
     """
+    since = max(job.created_at, breaker.since)
     if breaker.next_probe is None:
-        return decision
-    tried = now - max(job.created_at, breaker.since)
-    if tried > PACES[breaker.failure_class].max_age:
-        return replace(decision, retry_at=None)
-    return replace(decision, retry_at=breaker.next_probe, counted=False)
+        return decide(replace(job, created_at=since), cause, now)
+    if now - since > PACES[cause.failure_class].max_age:
+        return RetryDecision(cause, None)
+    # It is the breaker that makes it wait; due last, it leaves the next probe to another job where there is one.
+    return RetryDecision(cause, now, counted=False)
 
 
 def _pause(failures: int, failure_class: FailureClass, asked: timedelta | None) -> timedelta:

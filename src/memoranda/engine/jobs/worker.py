@@ -18,7 +18,7 @@ from memoranda.engine.jobs.breaker import (
     available,
     blames_provider,
     breaker_of,
-    paced,
+    decide_with,
 )
 from memoranda.engine.jobs.failure import Cause, FailureClass, PostponedError, RetryDecision, classify, decide
 from memoranda.engine.jobs.handler import FailureHook, JobHandler, Lease, LeaseLostError
@@ -223,8 +223,7 @@ class Worker:
         job, now = claimed.job, self._clock.now()
         try:
             with self._store.write(self._project_id) as tx:
-                decision = _told_by_provider(tx, claimed, decide(job, cause, now), now)
-                self._keep_or_retry(tx, job, claimed.lease, decision)
+                self._keep_or_retry(tx, job, claimed.lease, _decided(tx, claimed, cause, now))
         except LeaseLostError:
             logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
 
@@ -277,16 +276,16 @@ class Worker:
             stopping.wait(self.settings.settle_seconds)
 
 
-def _told_by_provider(tx: Transaction, claimed: _Claimed, decision: RetryDecision, now: datetime) -> RetryDecision:
-    """Keep what a failure says about its provider, and return what that makes of it."""
-    job, cause = claimed.job, decision.cause
+def _decided(tx: Transaction, claimed: _Claimed, cause: Cause, now: datetime) -> RetryDecision:
+    """Keep what a failure says about the job's provider, and return what becomes of the job."""
+    job = claimed.job
     if blames_provider(job, cause):
         breaker = after_failure(breaker_of(job, tx.breakers.all()), job, cause, now)
         tx.breakers.put(breaker)
-        return paced(decision, job, breaker, now)
+        return decide_with(breaker, job, cause, now)
     if cause.failure_class is FailureClass.CONTENT:
         _answered(tx, claimed.breaker)
-    return decision
+    return decide(job, cause, now)
 
 
 def _answered(tx: Transaction, breaker: Breaker | None) -> None:
