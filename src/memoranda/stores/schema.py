@@ -118,6 +118,13 @@ turns = _table(
         sqlite_where=text("idempotency_key IS NOT NULL"),
         postgresql_where=text("idempotency_key IS NOT NULL"),
     ),
+    Index(
+        "turns_in_snapshot",
+        "project_id",
+        "snapshot_id",
+        sqlite_where=text("snapshot_id IS NOT NULL"),
+        postgresql_where=text("snapshot_id IS NOT NULL"),
+    ),
     clustered=False,
 )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.queue import expire_job
 from memoranda.engine.ports import Clock, DocumentRow, Store, Transaction
-from memoranda.engine.records import PROFILE, STM, Job
+from memoranda.engine.records import PROFILE, STM, Job, Snapshot
 
 _BATCH = 200
 _INTERVAL = timedelta(hours=1)
@@ -57,8 +58,7 @@ class ExpireHandler:
             # A record that is hidden by a deletion is left to its purge; here it must not come up again.
             tx.index.remove([row.key for row in tx.search.documents([row.key for row in memories])])
         snapshots = tx.snapshots.expired(now, _BATCH)
-        if snapshots:
-            tx.snapshots.delete([snapshot.id for snapshot in snapshots])
+        remove_snapshots(tx, snapshots, now)
         return len(turns) + len(memories) + len(snapshots)
 
     def _schedule(self, tx: Transaction, now: datetime) -> None:
@@ -79,3 +79,18 @@ def remove_turns(tx: Transaction, rows: Sequence[DocumentRow], memories: MemoryR
     orphans = tx.sources.remove_turns(ids)
     if orphans:
         memories.delete(tx, orphans)
+
+
+def remove_snapshots(tx: Transaction, snapshots: Sequence[Snapshot], now: datetime) -> None:
+    """Remove snapshots whose lifetime has ended; one whose turns went on promotion is emptied and stays.
+
+    It is the only source that is left of what was extracted from it, and ties that to its session.
+    """
+    gone: list[str] = []
+    for snapshot in snapshots:
+        if tx.turns.of_snapshot(snapshot.id):
+            gone.append(snapshot.id)
+        else:
+            tx.snapshots.finish(replace(snapshot, summary="", expires_at=None, updated_at=now))
+    if gone:
+        tx.snapshots.delete(gone)

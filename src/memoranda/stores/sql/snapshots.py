@@ -51,6 +51,7 @@ _FINISH = Statement(
         summary=bindparam("new_summary"),
         extractor=bindparam("new_extractor"),
         updated_at=bindparam("now"),
+        expires_at=bindparam("new_expiry"),
     )
 )
 _EXPIRED = Statement(
@@ -130,6 +131,7 @@ class SqlSnapshotRows:
             new_state=snapshot.state.value,
             new_summary=snapshot.summary or None,
             new_extractor=snapshot.extractor,
+            new_expiry=optional_micros(snapshot.expires_at),
             now=to_micros(snapshot.updated_at),
         )
         return changed == 1

@@ -426,6 +426,14 @@ def upgrade() -> None:
         postgresql_where=sa.text("idempotency_key IS NOT NULL"),
     )
     op.create_index("turns_in_session", "turns", ["project_id", "user_id", "session_id", "turn_seq"], unique=True)
+    op.create_index(
+        "turns_in_snapshot",
+        "turns",
+        ["project_id", "snapshot_id"],
+        unique=False,
+        sqlite_where=sa.text("snapshot_id IS NOT NULL"),
+        postgresql_where=sa.text("snapshot_id IS NOT NULL"),
+    )
     op.create_table(
         "usage",
         sa.Column("project_id", KEY, nullable=False),
