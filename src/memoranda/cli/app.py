@@ -28,6 +28,7 @@ from memoranda.cli.ending import (
 from memoranda.cli.failures_command import failures_app
 from memoranda.cli.options import StoreOption
 from memoranda.cli.read_commands import context_command, history_command, search_command, status_command
+from memoranda.cli.rebuild_commands import reembed_command, reindex_command
 from memoranda.cli.write_commands import demo_command, ingest_command, promote_command
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
@@ -113,6 +114,8 @@ app.command("context")(context_command)
 app.command("history")(history_command)
 app.command("status")(status_command)
 app.command("promote")(promote_command)
+app.command("reembed")(reembed_command)
+app.command("reindex")(reindex_command)
 app.add_typer(failures_app, name="failures")
 
 

@@ -58,7 +58,7 @@ def opened(store: str, access: Access) -> Iterator[memoranda.Memory]:
 
 def _open(store: str, access: Access) -> memoranda.Memory:
     if not access.create:
-        _require_store(store)
+        require_store(store)
     try:
         if not access.embedder:
             return memoranda.Memory.open(store, config=access.config, worker=access.worker, embedder=None)
@@ -69,7 +69,7 @@ def _open(store: str, access: Access) -> memoranda.Memory:
         raise WrongUsageError(f"the store {store!r} cannot be opened: {error}") from error
 
 
-def _require_store(store: str) -> None:
+def require_store(store: str) -> None:
     """Refuse a file that is not there: a command that only reads makes no store."""
     file = _file(store)
     if file is None:

@@ -25,7 +25,6 @@ from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError, Mem
 logger = logging.getLogger(__name__)
 
 BATCH = 128
-"""How many records are embedded and stored at once."""
 
 _LOOK = 500
 """How many records one statement of a walk reads or cleans."""
@@ -58,15 +57,17 @@ def reembed(
     clock: Clock,
     count_tokens: TokenCounter,
     progress: Progress = unheard,
+    batch: int = BATCH,
 ) -> ReembedReport:
     """Give a project vectors of this embedder in place of those it has, whatever embedder made them.
 
-    With the recorded embedder it embeds what has no vector, and removes what is left of other sets. An embedder that
-    fails for now ends the run with ``MemoryConnectionError``; the next run goes on. Raises ``MemoryNotFoundError``,
-    ``MemoryConflictError`` when another run takes over, ``MemoryBadRequestError`` when every text is refused: then the
-    project keeps the vectors it has.
+    With the recorded embedder it embeds what has no vector, and removes what is left of other sets. ``batch`` is how
+    many records are embedded and stored at once. An embedder that fails for now ends the run with
+    ``MemoryConnectionError``; the next run goes on. Raises ``MemoryNotFoundError``, ``MemoryConflictError`` when
+    another run takes over, ``MemoryBadRequestError`` when every text is refused: then the project keeps its vectors.
     """
-    return _Run(store, project_id, embedder, clock=clock, count_tokens=count_tokens, progress=progress).run()
+    run = _Run(store, project_id, embedder, clock=clock, count_tokens=count_tokens, progress=progress, batch=batch)
+    return run.run()
 
 
 class _Run:
@@ -79,12 +80,14 @@ class _Run:
         clock: Clock,
         count_tokens: TokenCounter,
         progress: Progress,
+        batch: int,
     ) -> None:
         self._store = store
         self._project_id = project_id
         self._embedder = embedder
         self._clock = clock
         self._progress = progress
+        self._batch = batch
         with store.read(project_id) as tx:
             row = required_project(tx, project_id)
         self._name = vectors_name(row, embedder)
@@ -153,13 +156,14 @@ class _Run:
     # --- embedding
 
     def _catch_up(self) -> None:
-        """Embed the records that have no vector of the new set."""
+        """Embed the records that have no vector of the new set; those that are written meanwhile are for next time."""
         after = done = 0
         with self._store.read(self._project_id) as tx:
-            total = tx.rebuild.count_without_vectors(self._name)
+            total, last = tx.rebuild.count_without_vectors(self._name), tx.projects.last_key()
         while True:
             with self._store.read(self._project_id) as tx:
-                rows = tx.rebuild.without_vectors(self._name, after, BATCH)
+                found = tx.rebuild.without_vectors(self._name, after, self._batch)
+                rows = [row for row in found if row.key <= last]
                 texts = self._wanted(tx, rows)
             if not rows:
                 return

@@ -35,15 +35,20 @@ class ReindexReport:
 
 
 def reindex(
-    store: Store, project_id: str, *, language: str | None = None, progress: Progress = unheard
+    store: Store,
+    project_id: str,
+    *,
+    language: str | None = None,
+    progress: Progress = unheard,
+    batch: int = BATCH,
 ) -> ReindexReport:
     """Index a project anew with this process's analyser; the project may have been made with another.
 
-    ``language`` (default: the project's own; of a run that was interrupted, that one's) becomes the project's.
-    Raises ``MemoryNotFoundError``, ``ValueError`` for an unknown language, and ``MemoryConflictError`` when another run
-    takes over.
+    ``language`` (default: the project's own; of a run that was interrupted, that one's) becomes the project's; each
+    transaction does ``batch`` records. Raises ``MemoryNotFoundError``, ``ValueError`` for an unknown language, and
+    ``MemoryConflictError`` when another run takes over.
     """
-    run = _Run(store, project_id, progress)
+    run = _Run(store, project_id, progress, batch)
     run.begin(language)
     while run.step():
         pass
@@ -52,10 +57,11 @@ def reindex(
 
 
 class _Run:
-    def __init__(self, store: Store, project_id: str, progress: Progress) -> None:
+    def __init__(self, store: Store, project_id: str, progress: Progress, batch: int) -> None:
         self._store = store
         self._project_id = project_id
         self._progress = progress
+        self._batch = batch
         self.analyser = Analyser()
         self.done = 0
 
@@ -74,7 +80,7 @@ class _Run:
         """Index one batch, or end the run where none is left; return whether there was one."""
         with self._store.write(self._project_id) as tx:
             row, after = self._standing(tx)
-            rows = tx.rebuild.walk(after, BATCH)
+            rows = tx.rebuild.walk(after, self._batch)
             if not rows:
                 tx.projects.put(self._finished(row))
                 return False
