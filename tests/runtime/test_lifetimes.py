@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,3 +26,20 @@ def test_memories_of_turns_that_went_on_promotion_go_with_their_session_also_lat
         assert [entry.label for entry in ann.list_memories().items] == ["residence"]
         assert ann.delete_session("spring").memories == 1
         assert ann.list_memories().items == []
+
+
+def test_a_deleted_user_is_named_nowhere_in_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Memory.open(path, embedder=None, worker=False) as memory:
+        for user in ("zoe-the-deleted", "ann"):
+            handle = memory.bind(MemoryRequestContext(user_id=user, session_id="spring"))
+            handle.record_turn(role="user", content="I live in Paris.", idempotency_key="k")
+            handle.save_semantic(text="Likes tea", label="drink", visibility="org", idempotency_key="k")
+            memory.wait_until_idle()
+        memory.delete_user("zoe-the-deleted")
+        memory.wait_until_idle(promote=False)
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        rows = [(table, row) for table in tables for row in connection.execute(f"SELECT * FROM {table}")]
+    assert [(table, row) for table, row in rows if "zoe-the-deleted" in repr(row)] == []
+    assert any("ann" in repr(row) for _, row in rows)

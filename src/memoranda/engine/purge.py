@@ -74,6 +74,7 @@ class Purger:
         counts = self._remove_sessions(tx, work)
         if work.session_id is None:
             counts += self._remove_profile(tx, work)
+            tx.index.forget_empty(work.user_id)
         tx.projects.remove_tombstone(work.tombstone_id)
         return counts, True
 

@@ -163,6 +163,10 @@ class IndexRows(Protocol):
         """Return indexed records of a source with a key above ``after``, in key order (for index walks)."""
         ...
 
+    def forget_empty(self, user_id: str) -> int:
+        """Remove the counts of a user's partitions that hold nothing any more, which name the user; return how many."""
+        ...
+
     def expired(self, now: datetime, limit: int) -> Sequence[DocumentRow]:
         """Return indexed records whose lifetime has ended."""
         ...

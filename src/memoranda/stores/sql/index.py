@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from random import getrandbits
 
 from sqlalchemy import ColumnElement, Table, bindparam, delete, insert, literal_column, select, update
 
@@ -30,6 +31,7 @@ from memoranda.stores.sql.statement import Executor, Insert, Statement, chunks, 
 from memoranda.stores.sql.upsert import insert as upsert
 
 _PLACE = ("source", "state", "visibility", "user_id")
+_COUNTED = ("records", "total_length", "generation")
 
 
 def _parameter(name: str) -> str:
@@ -51,7 +53,7 @@ ADD_VALUE = _insert(record_values)
 _ADD_VECTOR = _insert(vectors)
 _COUNT = Statement(
     upsert(partition_counts)
-    .values({name: bindparam(_parameter(name)) for name in ("project_id", *_PLACE, "records", "total_length")})
+    .values({name: bindparam(_parameter(name)) for name in ("project_id", *_PLACE, *_COUNTED)})
     .on_conflict_do_update(
         index_elements=["project_id", *_PLACE],
         set_={
@@ -60,6 +62,9 @@ _COUNT = Statement(
             "generation": partition_counts.c.generation + 1,
         },
     )
+)
+_FORGET_EMPTY = Statement(
+    delete(partition_counts).where(*_at(partition_counts, "user_id"), partition_counts.c.records == 0)
 )
 REMOVE_POSTING = Statement(delete(postings).where(*_at(postings, *_PLACE, "term", "key")))
 _MOVE_POSTING = Statement(
@@ -136,6 +141,8 @@ class PartitionTotals:
                 **dict(zip(names, partition, strict=True)),
                 "p_records": records,
                 "p_total_length": length,
+                # A partition that comes again after it was forgotten is never taken for the one that was cached.
+                "p_generation": getrandbits(62),
             }
             for partition, (records, length) in sorted(self._changes.items())
         ]
@@ -166,6 +173,9 @@ class SqlIndexRows:
 
     def _count(self, totals: PartitionTotals) -> None:
         self._run_if_any(_COUNT, totals.parameters(self._project))
+
+    def forget_empty(self, user_id: str) -> int:
+        return self._sql.execute(_FORGET_EMPTY, p_user_id=user_id)
 
     def _stored(self, keys: Sequence[int]) -> Iterator[list[StoredDocument]]:
         """Read these records' index rows, part by part in key order; parts without any are left out."""

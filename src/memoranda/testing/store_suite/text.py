@@ -196,6 +196,16 @@ class IndexRules(StoreRules):
             found = tx.search.text(query(Scope(), STM), ("tea",))
         assert (list(found.keys), found.records) == (keys[:1], 1)
 
+    def test_what_holds_nothing_is_forgotten_by_user(self, store: Store, scribe: Scribe) -> None:
+        kept, gone, other = scribe.memory("tea"), scribe.memory("tea", visibility="org"), scribe.memory("tea", "bob")
+        with store.write(PROJECT) as tx:
+            tx.index.remove([gone.key, other.key])
+            assert tx.index.forget_empty(kept.user_id) == 1
+            assert tx.index.forget_empty(kept.user_id) == 0
+        assert self._statistics(store) == ([kept.key], 1, 1)
+        again = scribe.memory("tea", visibility="org")
+        assert self._statistics(store) == ([kept.key, again.key], 2, 2)
+
     def test_documents_say_where_a_record_lives(self, store: Store, scribe: Scribe) -> None:
         record = scribe.memory("tea", "alice", session_id="s1", vector_state=VectorState.PENDING)
         with store.read(PROJECT) as tx:
