@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from memoranda.engine.drafts import MemoryDraft
+from memoranda.engine.extraction.items import ExtractedItem
+from memoranda.engine.extraction.reconcile import Reconciler
+from memoranda.engine.extraction.verdicts import standing_verdicts
 from memoranda.engine.records import MemoryRecord, MemoryStatus
 from tests.engine.background_world import World
 from tests.engine.extraction.model_world import Asked, ScriptedModel, contents, fact, open_model_world, reply
@@ -240,23 +243,21 @@ def test_memory_that_was_superseded_meanwhile_leaves_the_item_to_the_rules(
 
 
 @pytest.mark.parametrize("verdict", ["supersedes", "refines", "repeats", "contradicts"])
-def test_memory_that_became_another_users_is_out_of_reach(
-    world: World, teller: Teller, model: ScriptedModel, verdict: str
-) -> None:
-    """An id in an answer is text of a model: whatever it names, it reaches nobody else's memory."""
+def test_memory_of_another_user_is_out_of_reach(world: World, teller: Teller, verdict: str) -> None:
+    """Whatever id an extractor names, it reaches nobody else's memory."""
     teller.tell("Lives in Oslo", JAN, user="bob")
+    teller.tell("Lives in Bonn", JAN)
     [bobs] = world.memories(user="bob")
-    teller.tell("Lives in Oslo", JAN)
     [anns] = world.memories()
-
-    def swap() -> None:
-        with world.write() as tx:
-            world.writer.delete(tx, [anns.id])
-
-    while_asking(world, model, swap, **{verdict: "Lives in Oslo"})
-    [unchanged] = world.memories(user="bob")
-    assert unchanged == bobs
-    assert [record.content for record in world.memories()] == ["Lives in Rome"]
+    draft = MemoryDraft("semantic", "Lives in Rome", user_id="ann", event_time=MAR)
+    item = ExtractedItem("semantic", draft.content, **{verdict: (bobs.id, anns.id)})  # type: ignore[arg-type]
+    with world.write() as tx:
+        standing = standing_verdicts(tx, item, draft, world.clock.now())
+        Reconciler(world.writer, world.analyser, world.clock).reconcile(tx, item, draft)
+    assert getattr(standing, verdict) == (anns,)
+    assert world.memories(user="bob") == [bobs]
+    with world.read() as tx:
+        assert list(tx.links.of([bobs.id])) == []
 
 
 def test_private_talk_does_not_retire_what_others_see(world: World, model: ScriptedModel) -> None:
