@@ -77,9 +77,11 @@ sessions = _table(
     _text("summary", optional=True),
     Index("sessions_by_id", "project_id", "session_id", "user_id"),
     Index(
+        # Not by time: the entry would move with every turn.
         "sessions_unpromoted",
         "project_id",
-        "last_turn_at",
+        "user_id",
+        "session_id",
         sqlite_where=text("last_seq > promoted_seq"),
         postgresql_where=text("last_seq > promoted_seq"),
     ),

@@ -349,7 +349,7 @@ def upgrade() -> None:
     op.create_index(
         "sessions_unpromoted",
         "sessions",
-        ["project_id", "last_turn_at"],
+        ["project_id", "user_id", "session_id"],
         unique=False,
         sqlite_where=sa.text("last_seq > promoted_seq"),
         postgresql_where=sa.text("last_seq > promoted_seq"),
