@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from bench import recall, searches, starting, turns
+from bench import drain, recall, searches, starting, turns
 from bench.figures import Figure, as_json, table
 from bench.options import Options
 
@@ -18,6 +18,7 @@ MEASURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "starting": starting.measure,
     "searches": searches.measure,
     "recall": recall.measure,
+    "drain": drain.measure,
 }
 CONVERSATIONS = "MEMORANDA_LOCOMO"
 

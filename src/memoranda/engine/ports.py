@@ -187,8 +187,12 @@ class Store(Protocol):
         """Open a consistent read-only view."""
         ...
 
-    def write(self, project_id: str) -> AbstractContextManager[Transaction]:
-        """Open an atomic, durable change; an exception undoes all of it."""
+    def write(self, project_id: str, *, durable: bool = True) -> AbstractContextManager[Transaction]:
+        """Open an atomic, durable change; an exception undoes all of it.
+
+        One that is not ``durable`` may be lost, as a whole, with the machine's power, though not with the process. It
+        spares a wait for the disk: for what is done again when it is lost.
+        """
         ...
 
     def after_commit(self, wake: Callable[[], None]) -> None:

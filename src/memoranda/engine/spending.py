@@ -6,7 +6,7 @@ end a little above its cap. Work that is paused goes on at the next day's beginn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, time, timedelta
@@ -14,7 +14,7 @@ from datetime import datetime, time, timedelta
 from memoranda.engine.config_model import SpendingConfig
 from memoranda.engine.extraction.items import NO_USAGE, Usage
 from memoranda.engine.jobs.failure import PostponedError
-from memoranda.engine.ports import ChatModel, ChatReply, Clock, Store
+from memoranda.engine.ports import ChatModel, ChatReply, Clock, Store, Transaction
 from memoranda.engine.records import Job
 from memoranda.engine.usage import ModelUsage
 
@@ -29,23 +29,26 @@ class Spending:
         self._limits = limits
 
     @contextmanager
-    def metered(self, job: Job) -> Iterator[None]:
-        """Meter what ``MeteredChatModel`` is asked in this block; what it cost is kept whether or not it succeeds."""
-        meter = _Meter(self)
+    def metered(self, job: Job) -> Iterator[Meter]:
+        """Meter what ``MeteredChatModel`` is asked in this block; what it cost is kept whether or not it succeeds.
+
+        Whoever has a transaction of its own to end the work in calls ``keep`` of the meter there, and saves one.
+        """
+        meter = Meter(self, job)
         token = _METER.set(meter)
         try:
-            yield
+            yield meter
         finally:
             _METER.reset(token)
-            self._keep(job, meter)
+            if meter.used and not meter.kept:
+                with self._store.write(self._project_id) as tx:
+                    meter.keep(tx)
 
-    def _keep(self, job: Job, meter: _Meter) -> None:
-        if not meter.used:
-            return
+    def keep(self, tx: Transaction, job: Job, used: Mapping[str, Usage]) -> None:
+        """Add what a job cost, by model, to today's."""
         today = self._clock.now().date()
-        with self._store.write(self._project_id) as tx:
-            for model, usage in meter.used.items():
-                tx.usage.add(today, ModelUsage(job.id, model, usage))
+        for model, usage in used.items():
+            tx.usage.add(today, ModelUsage(job.id, model, usage))
 
     def check(self) -> None:
         """Raise ``PostponedError`` when the day's cap is reached."""
@@ -74,12 +77,18 @@ class Spending:
         return f"the cap of memory.spending ({said}) is reached"
 
 
-class _Meter:
-    """What one job has cost so far, by model."""
+class Meter:
+    """What one job has cost so far, by model; ``kept`` once that is committed."""
 
-    def __init__(self, spending: Spending) -> None:
+    def __init__(self, spending: Spending, job: Job) -> None:
         self.spending = spending
         self.used: dict[str, Usage] = {}
+        self.kept = False
+        self._job = job
+
+    def keep(self, tx: Transaction) -> None:
+        """Keep the cost in this transaction; set ``kept`` when it has committed."""
+        self.spending.keep(tx, self._job, self.used)
 
     def add(self, model: str, reply: ChatReply | None) -> None:
         before = self.used.get(model, NO_USAGE)
@@ -87,7 +96,7 @@ class _Meter:
         self.used[model] = Usage(before.calls + 1, before.input_tokens + tokens_in, before.output_tokens + tokens_out)
 
 
-_METER: ContextVar[_Meter | None] = ContextVar("memoranda_meter", default=None)
+_METER: ContextVar[Meter | None] = ContextVar("memoranda_meter", default=None)
 
 
 class MeteredChatModel:

@@ -72,12 +72,12 @@ class ExtractHandler:
             lease.check()
             with self._store.read(self._project_id) as tx:
                 reading = _read(tx, job, self._clock.now())
-            extraction = None
-            if reading is not None:
-                with self._spending.metered(job):
-                    extraction = self._extract(job, reading)
-            with self._store.write(self._project_id) as tx:
-                outcome = self._commit(tx, job, lease, reading, extraction)
+            with self._spending.metered(job) as meter:
+                extraction = None if reading is None else self._extract(job, reading)
+                with self._store.write(self._project_id) as tx:
+                    outcome = self._commit(tx, job, lease, reading, extraction)
+                    meter.keep(tx)
+                meter.kept = True
         return outcome
 
     def _extract(self, job: Job, reading: _Reading) -> Extraction:

@@ -19,7 +19,7 @@ _BATCH = 128
 
 
 class EmbedHandler:
-    """Runs embed jobs: the turns of one session, or the memories of one user in every one of ``kinds``."""
+    """Runs embed jobs: the turns of one session, or the memories of one user, those of all ``kinds`` together."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class EmbedHandler:
         session_id = job.payload.get("session_id")
         if isinstance(session_id, str):
             return tx.index.awaiting_vectors(STM, job.user_id, session_id, _BATCH)
+        rows: list[DocumentRow] = []
         for kind in self._kinds:
-            rows = tx.index.awaiting_vectors(kind, job.user_id, None, _BATCH)
-            if rows:
-                return rows
-        return ()
+            if len(rows) < _BATCH:
+                rows.extend(tx.index.awaiting_vectors(kind, job.user_id, None, _BATCH - len(rows)))
+        return rows
 
     def _keep(self, tx: Transaction, job: Job, texts: Mapping[int, str], embedded: Embedded) -> None:
         """Store what still fits: a record that was changed meanwhile waits for the next round."""

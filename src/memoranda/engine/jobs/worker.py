@@ -166,7 +166,8 @@ class Worker:
 
     def _claim(self, now: datetime) -> _Claimed | None:
         token = new_id()
-        with self._store.write(self._project_id) as tx:
+        # A claim that is lost with the machine's power is made again.
+        with self._store.write(self._project_id, durable=False) as tx:
             breakers = tx.breakers.all()
             can = available(breakers, self.settings.extractors, self.settings.embedders, now)
             job = tx.jobs.claim(
@@ -244,7 +245,7 @@ class Worker:
         if lease.lost or lease.finished:
             return
         try:
-            with self._store.write(self._project_id) as tx:
+            with self._store.write(self._project_id, durable=False) as tx:
                 held = tx.jobs.renew(lease.job_id, lease.token, self._clock.now() + self.settings.lease)
         except MemoryStoreError as error:
             logger.warning("lease.not_renewed", extra={"job_id": lease.job_id, "reason": str(error)})

@@ -39,8 +39,8 @@ class FencedStore:
             yield tx
 
     @contextmanager
-    def write(self, project_id: str) -> Iterator[Transaction]:
-        with self._store.write(project_id) as tx:
+    def write(self, project_id: str, *, durable: bool = True) -> Iterator[Transaction]:
+        with self._store.write(project_id, durable=durable) as tx:
             found = tx.rebuild.footing()
             if found != self._opened:
                 self._check(found)

@@ -42,7 +42,11 @@ class SqlStore(ABC):
 
     @abstractmethod
     def _begin_write(self, sql: Executor) -> None:
-        """Start a change."""
+        """Start a durable change."""
+
+    def _begin_lasting_less(self, sql: Executor) -> None:
+        """Start a change that need not survive the loss of power; where that spares nothing, a durable one."""
+        self._begin_write(sql)
 
     @abstractmethod
     def _wrapped(self, error: Exception) -> MemoryStoreError | None:
@@ -70,10 +74,11 @@ class SqlStore(ABC):
             yield transaction
 
     @contextmanager
-    def write(self, project_id: str) -> Iterator[SqlTransaction]:
+    def write(self, project_id: str, *, durable: bool = True) -> Iterator[SqlTransaction]:
         self._adopt_if_forked()
+        begin = self._begin_write if durable else self._begin_lasting_less
         # Writers of one process queue here, in order, instead of polling the database's lock.
-        with self._writing, self._transaction(project_id, self._begin_write) as (sql, transaction):
+        with self._writing, self._transaction(project_id, begin) as (sql, transaction):
             yield transaction
         if sql.enqueued:
             for wake in self._listeners:
@@ -88,10 +93,9 @@ class SqlStore(ABC):
         self, project_id: str, begin: Callable[[Executor], None]
     ) -> Iterator[tuple[Executor, SqlTransaction]]:
         connection = self._connection()
-        sql = Executor(connection.cursor(), self._dialect, project_id)
+        sql = Executor(connection.cursor(), self._dialect, project_id, has_tombstones)
         try:
             begin(sql)
-            sql.hides = has_tombstones(sql)
             yield sql, SqlTransaction(sql, self._scan)
             connection.commit()
         except BaseException as error:

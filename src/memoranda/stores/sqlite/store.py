@@ -138,6 +138,12 @@ class SqliteStore(SqlStore):
         sql.begin("BEGIN")
 
     def _begin_write(self, sql: Executor) -> None:
+        # The connection may have served a change that lasts less.
+        sql.begin("PRAGMA synchronous = FULL")
+        sql.begin("BEGIN IMMEDIATE")
+
+    def _begin_lasting_less(self, sql: Executor) -> None:
+        sql.begin("PRAGMA synchronous = NORMAL")
         sql.begin("BEGIN IMMEDIATE")
 
     def _wrapped(self, error: Exception) -> MemoryStoreError | None:
