@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
 from typing import IO
 
 from memoranda.engine.config import ProjectConfig
 from memoranda.engine.extraction.local import LocalExtractor
 from memoranda.engine.extraction.model_extractor import MODEL_EXTRACTOR
 from memoranda.engine.portability.exporting import Exporter
-from memoranda.engine.portability.importing import Importer, ImportOptions, ImportPlan
+from memoranda.engine.portability.importing import Importer, ImportOptions, ImportPlan, ImportReport
 from memoranda.engine.portability.reading import ImportFile
-from memoranda.runtime.opening import SystemClock, chosen_config, open_store
+from memoranda.runtime.opening import chosen_clock, chosen_config, open_store
 
 Place = str | os.PathLike[str]
 Progress = Callable[[int, int], None]
@@ -38,24 +37,29 @@ def export_project(
         return dict(sorted(exporter.counts.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedImport:
-    """A file that can be imported into a project, and the numbers of what it holds by type."""
+class ProjectImport:
+    """An export about to be read into a project: first ``check``, then ``run``."""
 
-    importer: Importer
-    plan: ImportPlan
+    def __init__(self, importer: Importer, file: ImportFile, options: ImportOptions) -> None:
+        self._importer = importer
+        self._file = file
+        self._options = options
+        self._plan: ImportPlan | None = None
 
-    @property
-    def counts(self) -> dict[str, int]:
-        return dict(sorted(self.plan.extent.counts.items()))
+    def check(self, on_bytes: OnBytes = lambda count: None) -> dict[str, int]:
+        """Check the whole file against the project; return the numbers of what it holds by type. Writes nothing."""
+        self._plan = self._importer.check(self._file, self._options, on_bytes)
+        return dict(sorted(self._plan.extent.counts.items()))
 
-    def run(self, on_bytes: OnBytes = lambda count: None) -> dict[str, object]:
-        """Import it; return the fields of ``ImportReport``."""
-        return asdict(self.importer.run(self.plan, on_bytes))
+    def run(self, on_bytes: OnBytes = lambda count: None) -> ImportReport:
+        """Import what was checked."""
+        if self._plan is None:
+            raise RuntimeError("check the file before it is imported")
+        return self._importer.run(self._plan, on_bytes)
 
 
 @contextmanager
-def checked_import(
+def open_import(
     path_or_url: Place,
     stream: IO[bytes],
     *,
@@ -64,15 +68,19 @@ def checked_import(
     config: object | None = None,
     merge: bool = False,
     vectors: bool = True,
-    on_bytes: OnBytes = lambda count: None,
-) -> Iterator[CheckedImport]:
-    """Check an export against the project that is to take it in; the store is made when it is not there."""
+    clock: object | None = None,
+) -> Iterator[ProjectImport]:
+    """Open the store that is to take in an export, and make it when it is not there.
+
+    ``name`` is the file's for messages, ``stream`` can be read again. ``config`` is used in place of the file's;
+    ``merge`` and ``vectors`` as in ``ImportOptions``.
+    """
     options = ImportOptions(merge=merge, vectors=vectors, config=chosen_config(config))
     file = ImportFile(name, stream)
+    # Before the store is made: a file of another kind shall leave nothing behind.
     file.header()
     with closing(open_store(path_or_url)) as store:
-        importer = Importer(store, project_id, SystemClock(), _extractor_of)
-        yield CheckedImport(importer, importer.check(file, options, on_bytes))
+        yield ProjectImport(Importer(store, project_id, chosen_clock(clock), _extractor_of), file, options)
 
 
 def _extractor_of(config: ProjectConfig) -> str:

@@ -57,11 +57,12 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import will do, known once its file was checked."""
+    """What an import will do, known once its file was checked. ``chosen`` is put in force, ``config`` will be."""
 
     file: ImportFile
     extent: Extent
     options: ImportOptions
+    chosen: ProjectConfig | None
     config: ProjectConfig
 
 
@@ -84,9 +85,10 @@ class Importer:
         with self._store.read(self._project_id) as tx:
             row = tx.projects.get()
             self._check_project(tx, row, options)
-        config = self._config_in_force(file, header, row, options)
+        chosen = self._chosen_config(file, header, row, options)
+        config = stored_config(row) if chosen is None else chosen
         _check_embedder(row, header, options)
-        return ImportPlan(file, file.check(searched_kinds(config), on_bytes), options, config)
+        return ImportPlan(file, file.check(searched_kinds(config), on_bytes), options, chosen, config)
 
     def run(self, plan: ImportPlan, on_bytes: OnBytes = lambda count: None) -> ImportReport:
         """Import a checked file. Raises ``MemoryConflictError`` for a record that is twice in it."""
@@ -130,13 +132,12 @@ class Importer:
                 code="PROJECT_NOT_EMPTY",
             )
 
-    def _config_in_force(
+    def _chosen_config(
         self, file: ImportFile, header: Header, row: ProjectRow | None, options: ImportOptions
-    ) -> ProjectConfig:
-        if options.config is not None:
+    ) -> ProjectConfig | None:
+        """Return the configuration to put in force; None leaves that of the project."""
+        if options.config is not None or header.config is None or (row is not None and options.merge):
             return options.config
-        if row is not None and options.merge:
-            return stored_config(row)
         try:
             return stored_config(ProjectRow(self._project_id, header.created_at, config=header.config))
         except ValueError as error:
@@ -147,13 +148,12 @@ class Importer:
         """Make the project where it is not there, and fix what it is made with."""
         header = plan.extent.header
         with self._store.write(self._project_id) as tx:
-            before = tx.projects.get()
-            if before is None:
+            if tx.projects.get() is None:
                 tx.projects.put(ProjectRow(self._project_id, header.created_at, org_id=header.org_id))
         opened = open_project(
             self._store,
             self._project_id,
-            config=None if before is not None and plan.options.merge and plan.options.config is None else plan.config,
+            config=plan.chosen,
             analyser_version=Analyser(plan.config.analyser.language).version,
             embedder=None,
             clock=self._clock,
