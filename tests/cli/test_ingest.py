@@ -33,6 +33,7 @@ def test_json_report_has_every_field(chat: Chat, run: Run) -> None:
         "turns": 4,
         "recorded": 4,
         "repeated": 0,
+        "left_out": 0,
         "users": 1,
         "sessions": 1,
         "learned": {"semantic": 4},

@@ -15,6 +15,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from memoranda._version import __version__
+from memoranda.cli.config_command import config_app
+from memoranda.cli.delete_command import delete_user_command
 from memoranda.cli.ending import (
     EXIT_CODES,
     INTERRUPTED,
@@ -27,6 +29,7 @@ from memoranda.cli.ending import (
 )
 from memoranda.cli.failures_command import failures_app
 from memoranda.cli.options import StoreOption
+from memoranda.cli.portability_commands import export_command, import_command
 from memoranda.cli.read_commands import context_command, history_command, search_command, status_command
 from memoranda.cli.rebuild_commands import reembed_command, reindex_command
 from memoranda.cli.write_commands import demo_command, ingest_command, promote_command
@@ -116,7 +119,11 @@ app.command("status")(status_command)
 app.command("promote")(promote_command)
 app.command("reembed")(reembed_command)
 app.command("reindex")(reindex_command)
+app.command("export")(export_command)
+app.command("import")(import_command)
+app.command("delete-user")(delete_user_command)
 app.add_typer(failures_app, name="failures")
+app.add_typer(config_app, name="config")
 
 
 def run(argv: list[str] | None = None) -> int:

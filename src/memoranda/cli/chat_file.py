@@ -1,4 +1,7 @@
-"""Chat files: JSON Lines or one JSON list, each item one turn, read as a whole before any of it is used."""
+"""Chat files, read as a whole before any of it is used.
+
+JSON Lines or one JSON list, each item one turn; or the list of conversations that ChatGPT exports.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from typing import IO, Final, NoReturn
 from pydantic import ValidationError
 
 import memoranda
+from memoranda.cli.chatgpt_export import ConversationError, Json, is_conversation, messages_of
 from memoranda.cli.ending import WrongUsageError
 
 FIELDS: Final = ("role", "content", "session_id", "user_id", "agent_id", "timestamp", "metadata")
@@ -46,6 +50,8 @@ class ChatFile:
     defaults: Defaults
     ignore_unknown: bool = False
     ignored: set[str] = field(default_factory=set)
+    left_out: int = 0
+    """How many messages of exported conversations were not said by anybody; known once all turns were read."""
 
     @property
     def size(self) -> int:
@@ -60,9 +66,13 @@ class ChatFile:
         `on_bytes` is told how much of the file was read with each step.
         """
         self.stream.seek(0)
+        self.left_out = 0
         items = self._list_items(on_bytes) if self._is_list() else self._lines(on_bytes)
         for place, item in items:
-            yield self._turn(place, item)
+            if is_conversation(item):
+                yield from self._conversation(place, item)
+            else:
+                yield self._turn(place, item)
 
     def _is_list(self) -> bool:
         start = self.stream.read(4096).removeprefix(_BOM).lstrip()
@@ -117,6 +127,22 @@ class ChatFile:
                 fields[name] = getattr(self.defaults, name)
         try:
             return memoranda.TurnInput.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            self._refuse(place, f"{first['loc'][0]}: {first['msg'].removeprefix(_PYDANTIC_PREFIX)}")
+
+    def _conversation(self, place: str, item: Json) -> Iterator[memoranda.TurnInput]:
+        """Yield what was said in an exported conversation, each turn under the id of its message."""
+        try:
+            for message in messages_of(item):
+                if message is None:
+                    self.left_out += 1
+                    continue
+                given = {name: getattr(self.defaults, name) for name in ("user_id", "agent_id")}
+                key = f"ingest:chatgpt:{message.id}"
+                yield memoranda.TurnInput.model_validate({**given, **message.fields, "idempotency_key": key})
+        except ConversationError as error:
+            self._refuse(place, str(error))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             self._refuse(place, f"{first['loc'][0]}: {first['msg'].removeprefix(_PYDANTIC_PREFIX)}")

@@ -26,14 +26,15 @@ Place = tuple[str, str]
 class IngestReport:
     """What one ingest read, recorded, learned and failed at.
 
-    `repeated` turns were there before. `learned` counts new memories by kind, `superseded` those that were replaced.
-    `put_off` counts by kind the jobs that failed for now and will be tried again. `waited` is False when the background
-    work was left to another process.
+    `repeated` turns were there before. `left_out` counts the messages of exported conversations that nobody said.
+    `learned` counts new memories by kind, `superseded` those that were replaced. `put_off` counts by kind the jobs that
+    failed for now and will be tried again. `waited` is False when the background work was left to another process.
     """
 
     turns: int = 0
     recorded: int = 0
     repeated: int = 0
+    left_out: int = 0
     users: int = 0
     sessions: int = 0
     learned: dict[str, int] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class Extent:
 
     turns: int
     places: frozenset[Place]
+    left_out: int = 0
 
 
 def validate(chat: ChatFile) -> Extent:
@@ -62,13 +64,16 @@ def validate(chat: ChatFile) -> Extent:
         for turn in chat.turns(bar.advance):
             count += 1
             places.add(_place(turn))
-    return Extent(count, frozenset(places))
+    return Extent(count, frozenset(places), chat.left_out)
 
 
 def record(memory: memoranda.Memory, chat: ChatFile, extent: Extent, batch: int) -> IngestReport:
     """Record all turns in batches, each turn under a key of its own content, so that a repeat adds nothing."""
     report = IngestReport(
-        turns=extent.turns, sessions=len(extent.places), users=len({user for user, _ in extent.places if user})
+        turns=extent.turns,
+        left_out=extent.left_out,
+        sessions=len(extent.places),
+        users=len({user for user, _ in extent.places if user}),
     )
     with progress(f"recording {chat.name}", extent.turns) as bar:
         for turns in _batches(_keyed(chat.turns()), batch):
@@ -156,6 +161,9 @@ def _keyed(turns: Iterator[memoranda.TurnInput]) -> Iterator[memoranda.TurnInput
     """
     seen: Counter[bytes] = Counter()
     for turn in turns:
+        if turn.idempotency_key is not None:  # an exported message has an id of its own
+            yield turn
+            continue
         written = json.dumps(turn.model_dump(mode="json", exclude={"idempotency_key"}), sort_keys=True)
         digest = blake2b(written.encode(), digest_size=16)
         seen[digest.digest()] += 1

@@ -24,7 +24,11 @@ def ingest_command(
     *,
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="Chat as JSON Lines or one JSON list; - is stdin.", show_default=False),
+        typer.Argument(
+            metavar="FILE",
+            help="Chat as JSON Lines, one JSON list, or a ChatGPT export; - is stdin.",
+            show_default=False,
+        ),
     ],
     user: Annotated[
         str | None, typer.Option("--user", metavar="ID", help="The user of lines that name none.", show_default=False)
@@ -72,7 +76,7 @@ def _ingest(chat: ChatFile, store: str, access: Access, batch: int, timeout: flo
     if chat.ignored:
         complain(f"{chat.name}: left out unknown fields: {', '.join(sorted(chat.ignored))}")
     if not extent.turns:
-        return IngestReport(waited=True)
+        return IngestReport(left_out=extent.left_out, waited=True)
     with opened(store, access) as memory:
         since = now()
         report = record(memory, chat, extent, batch)
@@ -87,6 +91,8 @@ def _show_ingest(file: str, store: str, report: IngestReport) -> None:
     if not report.turns:
         say(f"{file} holds no turns; nothing was recorded")
         return
+    if report.left_out:
+        say(f"left out: {counted(report.left_out, 'message')} that are hidden, empty, or of the system")
     whose = f" of {counted(report.users, 'user')}" if report.users else ""
     say(f"{file}: {counted(report.turns, 'turn')} in {counted(report.sessions, 'session')}{whose}")
     already = f", {report.repeated:,} were there already" if report.repeated else ""
