@@ -6,7 +6,7 @@ for all dialects, and no object building on the hot path. Constants inside a sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, Table, bindparam
@@ -99,14 +99,27 @@ class Statement:
 class Executor:
     """Runs statements on one driver connection inside one transaction of one project."""
 
-    def __init__(self, cursor: Cursor, dialect: Dialect, project_id: str) -> None:
+    def __init__(
+        self, cursor: Cursor, dialect: Dialect, project_id: str, find_hides: Callable[[Executor], bool]
+    ) -> None:
         self._cursor = cursor
         self._dialect = dialect
         self.project_id = project_id
-        self.hides = False
-        """Whether a deletion hides records of the project until they are purged."""
+        self._find_hides = find_hides
+        self._hides: bool | None = None
         self.enqueued = False
         """Whether a job was enqueued, so that a worker is woken after the commit."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether a deletion hides records of the project until they are purged; looked up by the first who asks."""
+        if self._hides is None:
+            self._hides = self._find_hides(self)
+        return self._hides
+
+    @hides.setter
+    def hides(self, hides: bool) -> None:
+        self._hides = hides
 
     @property
     def dialect_name(self) -> str:
