@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
-from memoranda.sdk.errors import MemoryAPIError, MemoryConflictError, MemoryNotFoundError
+from memoranda.sdk.errors import MemoryAPIError, MemoryAuthError, MemoryConflictError, MemoryNotFoundError
 from memoranda.sdk.memory import Memory
 from memoranda.testing.clock import ManualClock
 from memoranda.testing.extractors import QuietExtractor
@@ -187,6 +187,10 @@ class MemoryMachine(ReadingMachine):
             with raises(MemoryNotFoundError):
                 self.as_user(user).update_memory(memory_id, content=content)
             return
+        if user not in (None, memory.spec.user):
+            with raises(MemoryAuthError, "NOT_OWNER"):
+                self.as_user(user).update_memory(memory_id, content=content)
+            return
         entry = self.as_user(user).update_memory(memory_id, content=content)
         self.model.update(memory, _with_content(memory.spec, content))
         assert (entry.id, entry.version, entry.content) == (memory_id, memory.version, content)
@@ -196,8 +200,13 @@ class MemoryMachine(ReadingMachine):
     @rule(data=st.data(), reader=readers)
     def delete_memory(self, data: st.DataObject, reader: int | None) -> None:
         memory_id, user = self._any_memory(data), self.user_at(reader)
-        if self.seen(memory_id, user) is None:
+        memory = self.seen(memory_id, user)
+        if memory is None:
             with raises(MemoryNotFoundError):
+                self.as_user(user).delete_memory(memory_id)
+            return
+        if user not in (None, memory.spec.user):
+            with raises(MemoryAuthError, "NOT_OWNER"):
                 self.as_user(user).delete_memory(memory_id)
             return
         assert self.as_user(user).delete_memory(memory_id).memories == 1
