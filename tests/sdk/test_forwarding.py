@@ -81,8 +81,8 @@ def test_without_ours_exactly_the_shared_contract_is_passed(
     memory: Memory, runtime: FullRuntime, name: str, call: Call
 ) -> None:
     call(memory)
-    # A custom type's identity is stamped only by a client that is the platform, as this one is.
-    stamped = {"user_id", "agent_id"} if name.endswith("_custom") else set()
+    # Identity that the shared contract does not carry reaches a client that is the platform, as this one is.
+    stamped = {"user_id", "agent_id"} if name.endswith(("_custom", "_domains")) else set()
     assert runtime.names == [name]
     assert set(runtime.last) - stamped == set(SHARED_CONTRACT[name].split())
 

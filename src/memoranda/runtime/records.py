@@ -9,7 +9,7 @@ from typing import Any
 from memoranda.engine.drafts import Written
 from memoranda.engine.memory_reads import MemoryListing, MemoryView, NaturalName
 from memoranda.engine.memory_service import SaveRequest
-from memoranda.engine.records import EPISODIC, PROCEDURAL, SEMANTIC, TAXONOMIC
+from memoranda.engine.records import EPISODIC, ORG, PRIVATE, PROCEDURAL, SEMANTIC, SHARED, TAXONOMIC
 from memoranda.engine.scope import Scope, blank_is_any
 from memoranda.runtime.calls import EngineCalls, Json
 from memoranda.runtime.drafts import draft_of
@@ -139,8 +139,13 @@ class RecordCalls(EngineCalls):
         )
         return [_raw(view) for view in self._engine.memories.page(listing, limit=page_size(limit)).views]
 
-    def get_distinct_domains(self, *, visibility: str | None = None) -> list[str]:
-        return list(self._engine.memories.domains(self._scope(visibility=blank_is_any(visibility))))
+    def get_distinct_domains(self, *, visibility: str | None = None, user_id: str | None = None) -> list[str]:
+        user, wanted = blank_is_any(user_id), blank_is_any(visibility)
+        if user is None or wanted is not None:
+            owner = user if wanted == PRIVATE else None
+            return list(self._engine.memories.domains(self._scope(user_id=owner, visibility=wanted)))
+        scopes = [self._scope(user_id=user), *(self._scope(visibility=reach) for reach in (ORG, SHARED))]
+        return sorted({domain for scope in scopes for domain in self._engine.memories.domains(scope)})
 
 
 def _raw(view: MemoryView) -> Json:

@@ -20,6 +20,7 @@ from memoranda.sdk.models import (
     CreateSemanticResult,
     CreateTaxonomicResult,
 )
+from memoranda.sdk.protocol import MemoryRequestContext
 from memoranda.sdk.validation import as_of_option, write_options
 
 
@@ -187,8 +188,14 @@ class Records(Handle):
         )
 
     def list_domains(self, visibility: str | None = None) -> list[str]:
-        """Return the domains that terms were saved in; the handle's identity is not consulted."""
-        return self._connection.client.get_distinct_domains(visibility=visibility)
+        """Return the domains that terms were saved in.
+
+        Over the wire the call carries no identity. Embedded, a handle that is bound to a user is shown the domains of
+        their own terms and of those that reach everyone, never those that another user keeps private.
+        """
+        client = self._connection.client
+        who = self._identity() if self._connection.client_is_platform else MemoryRequestContext()
+        return client.get_distinct_domains(visibility=visibility, **given(user_id=who.user_id))
 
     def save_procedure(
         self,

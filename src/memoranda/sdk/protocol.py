@@ -325,8 +325,15 @@ class MemoryCrudClient(Protocol):
         """Return the entry whose domain and term are exactly these, or None."""
         ...
 
-    def get_distinct_domains(self, *, visibility: str | None = None) -> list[str]:
-        """Return the domains in use, sorted, without repeats."""
+    def get_distinct_domains(
+        self,
+        *,
+        visibility: str | None = None,
+        # ours
+        user_id: str | None = None,
+    ) -> list[str]:
+        """Return the domains in use, sorted, without repeats; with a `user_id` none that only others' private terms
+        have."""
         ...
 
     def create_procedural(

@@ -291,8 +291,15 @@ class AsyncMemoryCrudClient(Protocol):
         """Return the entry whose domain and term are exactly these, or None."""
         ...
 
-    async def get_distinct_domains(self, *, visibility: str | None = None) -> list[str]:
-        """Return the domains in use, sorted, without repeats."""
+    async def get_distinct_domains(
+        self,
+        *,
+        visibility: str | None = None,
+        # ours
+        user_id: str | None = None,
+    ) -> list[str]:
+        """Return the domains in use, sorted, without repeats; with a `user_id` none that only others' private terms
+        have."""
         ...
 
     async def create_procedural(
