@@ -41,7 +41,7 @@ class Breaker:
         """Return the breaker while one job asks: nobody else does, unless that one is never heard of again."""
         if self.next_probe is None:
             return self
-        return replace(self, next_probe=now + max(lease, _pause(self.failures, self.failure_class, None)))
+        return replace(self, next_probe=now + max(lease, _paced(self.failures, self.failure_class)))
 
 
 class BreakerRows(Protocol):
@@ -112,7 +112,7 @@ def after_failure(before: Breaker | None, job: Job, cause: Cause, now: datetime)
         since=now if before is None else before.since,
         failure_class=cause.failure_class,
         reason=cause.reason,
-        next_probe=now + _pause(failures, cause.failure_class, cause.retry_after) if opens else None,
+        next_probe=now + _pause(failures, job.attempts, cause) if opens else None,
     )
 
 
@@ -130,10 +130,15 @@ def decide_with(breaker: Breaker, job: Job, cause: Cause, now: datetime) -> Retr
     return RetryDecision(cause, now, counted=False)
 
 
-def _pause(failures: int, failure_class: FailureClass, asked: timedelta | None) -> timedelta:
+def _pause(failures: int, attempts: int, cause: Cause) -> timedelta:
     """Return how long a provider is left alone: as it says itself, until its word was in vain too often."""
+    if cause.retry_after is None:
+        # A single job has been paced by its own attempts so far, and is not asked for more often than before.
+        return max(_paced(failures, cause.failure_class), PACES[cause.failure_class].wait(attempts))
     vain = failures - THRESHOLD
-    if asked is None:
-        return PACES[failure_class].wait(max(1, vain + 1))
     floor = PACES[FailureClass.TRANSIENT].wait(vain) if vain > 0 else timedelta(0)
-    return max(min(asked, MAX_RETRY_AFTER), floor)
+    return max(min(cause.retry_after, MAX_RETRY_AFTER), floor)
+
+
+def _paced(failures: int, failure_class: FailureClass) -> timedelta:
+    return PACES[failure_class].wait(max(1, failures - THRESHOLD + 1))
