@@ -72,11 +72,23 @@ def test_valid_empty_answer_is_nothing_and_no_failure() -> None:
         'Sure! { not json } and then {"semantic": [{"text": "x"}]}',
         'A lone { before {"semantic": [{"text": "x"}]}',
         '<think>{"semantic": []} perhaps? or {</think>{"semantic": [{"text": "x"}]}',
+        '{"semantic": ["y"]} No, wait: {"semantic": [{"text": "x"}]}',
         '[{"semantic": [{"text": "x"}]}]',
         '{"semantic": ["x"], "episodic": null}',
         '{"semantic": [{"text": "x"}, {"text": "X."}]}',
     ],
-    ids=["prose", "commas", "fence", "braces", "lone brace", "thoughts", "in a list", "bare text", "said twice"],
+    ids=[
+        "prose",
+        "commas",
+        "fence",
+        "braces",
+        "lone brace",
+        "thoughts",
+        "two answers",
+        "in a list",
+        "bare text",
+        "said twice",
+    ],
 )
 def test_what_models_put_around_and_into_json_is_put_up_with(text: str) -> None:
     assert [each.casefold() for each in texts(text)] == ["x"]
@@ -127,7 +139,15 @@ def test_reply_that_answers_nothing_is_unusable(text: str | None, reason: str) -
         parse_reply(text, prompt_for())
 
 
-@pytest.mark.parametrize("cut", ['```json\n{"facts":["x"', '{"semantic":[{"text":"x","turns":[1]},{"text":"y'])
+@pytest.mark.parametrize(
+    "cut",
+    [
+        '```json\n{"facts":["x"',
+        '{"semantic":[{"text":"x","turns":[1]},{"text":"y',
+        '<think>{"semantic": []}</think>{"semantic": [{"te',
+        'A draft: {"semantic": []} and all of it: {"semantic": [{"te',
+    ],
+)
 def test_truncated_reply_is_unusable_as_a_whole(cut: str) -> None:
     with pytest.raises(UnusableReply) as raised:
         parse_reply(cut, prompt_for())

@@ -192,6 +192,31 @@ def test_old_news_ends_only_what_is_older(world: World, teller: Teller, model: S
     assert contents(world) == ["Likes Oslo", "Works in Rome"]
 
 
+def test_old_news_under_a_label_ends_what_is_older_and_nothing_newer(world: World, teller: Teller) -> None:
+    teller.tell("Lives in Oslo", JAN, label="home")
+    teller.tell("Works in Rome", JUL)
+    teller.tell("Lives in Bonn", MAR, label="home", supersedes="Works in Rome")
+    assert contents(world) == ["Lives in Bonn", "Works in Rome"]
+
+
+def test_what_is_over_by_now_still_ended_what_it_superseded(world: World, teller: Teller) -> None:
+    teller.tell("Rents a flat in Oslo", JAN)
+    teller.tell("Lives in Lima", JUL, label="home")
+    teller.tell("Lives in Rome", MAR, label="home", supersedes="Rents a flat in Oslo")
+    assert intervals(world.memories()) == [
+        ("Rents a flat in Oslo", JAN, MAR),
+        ("Lives in Rome", MAR, JUL),
+        ("Lives in Lima", JUL, None),
+    ]
+
+
+def test_what_is_over_by_now_refines_nothing(world: World, teller: Teller) -> None:
+    teller.tell("Has a home abroad", JAN)
+    teller.tell("Lives in Lima", JUL, label="home")
+    teller.tell("Lives in Rome", MAR, label="home", refines="Has a home abroad")
+    assert contents(world) == ["Has a home abroad", "Lives in Lima"]
+
+
 # --- where a verdict counts for nothing
 
 

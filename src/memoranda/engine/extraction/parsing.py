@@ -71,14 +71,19 @@ def parse_reply(text: str | None, prompt: Prompt) -> ParsedReply:
 
 
 def _answer(text: str, prompt: Prompt) -> Mapping[str, object]:
-    """Return the last object of the text that answers the question."""
+    """Return the last object of the text that answers the question, unless another was begun after it."""
     if not text.strip():
         raise UnusableReply("it is empty")
     found = list(objects_in(text))
-    answers = [each.value for each in found if each.value is not None and _answers(each.value, prompt)]
-    if not answers:
-        raise _unusable(found)
-    return answers[-1]
+    begun = None
+    for each in reversed(found):
+        if each.truncated:
+            begun = each
+        if each.value is not None and _answers(each.value, prompt):
+            if begun is not None:
+                raise UnusableReply(begun.problem, truncated=True)
+            return each.value
+    raise _unusable(found)
 
 
 def _answers(value: Mapping[str, object], prompt: Prompt) -> bool:

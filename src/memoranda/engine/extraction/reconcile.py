@@ -103,8 +103,11 @@ class Reconciler:
     def _retire(
         self, tx: Transaction, record: MemoryRecord, known: Sequence[MemoryRecord], relation: tuple[str, str]
     ) -> None:
-        """End what the record takes the place of, unless its own placing did, or it is itself over by now."""
-        if record.status is not MemoryStatus.CURRENT:
+        """End what the record takes the place of, unless its own placing did.
+
+        It ends nothing that is newer, and what is itself over by now ends nothing that it says more precisely.
+        """
+        if relation == _REFINES and record.status is not MemoryStatus.CURRENT:
             return
         for old in tx.memories.get([each.id for each in known if each.id != record.id]) if known else ():
             newer = relation == _SUPERSEDES and old.valid_from > record.valid_from
