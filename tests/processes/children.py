@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from memoranda import Memory, MemoryRequestContext
 from memoranda.engine.extraction.items import ExtractedItem, SourceTurn
+from memoranda.providers.openai_compatible import OpenAIChatModel
 from memoranda.testing.embedders import HashedEmbedder
 from memoranda.testing.extractors import ScriptedExtractor
 
@@ -118,3 +120,21 @@ def use(memory: Memory, user: str, results: Connection) -> None:
         results.send(len(mine.list_memories(user_id=user, kind="semantic").items))
     except Exception as error:  # noqa: BLE001 - told to the test
         results.send(repr(error))
+
+
+def open_asking(path: Path, url: str, *, worker: bool = True, minutes: int = 0) -> Memory:
+    """Open a store whose extractor asks a model at this address, some minutes from now."""
+    return Memory.open(
+        path,
+        config=CONFIG,
+        embedder=HashedEmbedder(dimension=16),
+        llm=OpenAIChatModel("scripted", base_url=url),
+        worker=worker,
+        clock=LaterClock(minutes),
+    )
+
+
+def extract_until_killed(path: Path, url: str, minutes: int) -> None:
+    """Extract what waits, for as long as this process lives."""
+    with open_asking(path, url, minutes=minutes):
+        threading.Event().wait()
