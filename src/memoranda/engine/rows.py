@@ -152,7 +152,7 @@ class IndexRows(Protocol):
         ...
 
     def awaiting_vectors(self, source: str, user_id: str, session_id: str | None, limit: int) -> Sequence[DocumentRow]:
-        """Return records whose vector is pending, oldest first."""
+        """Return up to ``limit`` records whose vector is pending, oldest of these first."""
         ...
 
     def replace_values(self, entries: Sequence[IndexEntry]) -> None:

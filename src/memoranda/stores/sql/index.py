@@ -118,7 +118,9 @@ def _awaiting(session: bool) -> Statement:
     )
     if session:
         query = query.where(documents.c.session_id == bindparam("p_session_id"))
-    return Statement(query.order_by(documents.c.key).limit(bindparam("page_size")))
+    # In the order of the partial index: by key alone SQLite would walk the whole project in key order instead.
+    place = (documents.c.source, documents.c.user_id, documents.c.session_id, documents.c.key)
+    return Statement(query.order_by(*place).limit(bindparam("page_size")))
 
 
 class PartitionTotals:
@@ -270,7 +272,7 @@ class SqlIndexRows:
         named = {} if session_id is None else {"p_session_id": session_id}
         statement = _awaiting(session_id is not None)
         rows = self._sql.all(statement, p_source=source, p_user_id=user_id, page_size=limit, **named)
-        return [document_from(row) for row in rows]
+        return sorted((document_from(row) for row in rows), key=lambda document: document.key)
 
     def replace_values(self, entries: Sequence[IndexEntry]) -> None:
         by_key = {entry.key: entry for entry in entries}

@@ -55,9 +55,8 @@ _BY_IDEMPOTENCY = Statement(
 )
 _MARK = Statement(update(turns).where(_IN_RUN).values(snapshot_id=bindparam("promoted_by")))
 _OF_SNAPSHOT = Statement(
-    select(*_COLUMNS)
-    .where(_IN_PROJECT, turns.c.snapshot_id == bindparam("snapshot_id"))
-    .order_by(turns.c.user_id, turns.c.session_id, turns.c.turn_seq)
+    # Unordered: in session order SQLite would walk every turn of the project.
+    select(*_COLUMNS).where(_IN_PROJECT, turns.c.snapshot_id == bindparam("snapshot_id"))
 )
 
 
@@ -104,6 +103,11 @@ def _page(user: bool, session: bool, agent: bool, after: bool, hides: bool) -> S
         place = tuple_(turns.c.user_id, turns.c.session_id, turns.c.turn_seq)
         query = query.where(place > tuple_(bindparam("after_user"), bindparam("after_session"), bindparam("after_seq")))
     return Statement(_ordered(query, hides=hides).limit(bindparam("page_size")))
+
+
+def _place(turn: Turn) -> tuple[str, str, int]:
+    """The order of turns: by session, then as they were said."""
+    return (turn.user_id, turn.session_id, turn.turn_seq)
 
 
 def _turn(row: Row) -> Turn:
@@ -175,7 +179,7 @@ class SqlTurnRows:
             for part in chunks(turn_ids)
             for row in self._sql.all(_get(list_size(len(part)), self._sql.hides), **list_parameters("id", part))
         ]
-        return sorted(found, key=lambda turn: (turn.user_id, turn.session_id, turn.turn_seq))
+        return sorted(found, key=_place)
 
     def run(self, user_id: str, session_id: str, first_seq: int, last_seq: int) -> Sequence[Turn]:
         place = {"user_id": user_id, "session_id": session_id, "first_seq": first_seq, "last_seq": last_seq}
@@ -208,7 +212,8 @@ class SqlTurnRows:
         )
 
     def of_snapshot(self, snapshot_id: str) -> Sequence[Turn]:
-        return [_turn(row) for row in self._sql.all(_OF_SNAPSHOT, snapshot_id=snapshot_id)]
+        found = [_turn(row) for row in self._sql.all(_OF_SNAPSHOT, snapshot_id=snapshot_id)]
+        return sorted(found, key=_place)
 
     def release_keys(self, scope: Scope) -> None:
         named = {"user_id": scope.user_id, "session_id": scope.session_id}
