@@ -46,9 +46,7 @@ LAZY_IMPORTS = (
     LazyImport("memoranda.sdk._opening", "memoranda.runtime", "Memory.open: the SDK must load without the engine"),
     LazyImport("memoranda.__main__", "memoranda.cli", "the base install has no Typer, and is told the remedy"),
     LazyImport("memoranda.cli", "*", "`--help` and a usage error must not pay for the engine"),
-    LazyImport(
-        "memoranda.engine.extraction.local", "*", "its tables are loaded by the first extraction"
-    ),
+    LazyImport("memoranda.engine.extraction.local", "*", "its tables are loaded by the first extraction"),
     LazyImport("memoranda.engine.context", "jinja2", "templates are made for the first context, not at opening"),
     LazyImport("memoranda.providers", "*", "a provider's package is loaded only when it is named"),
     LazyImport("memoranda.stores", "alembic", "loaded only when a migration is due"),
