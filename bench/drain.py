@@ -9,12 +9,15 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from bench.figures import Figure
 from bench.options import Options
 from bench.population import DIMENSION, populated, user
 from bench.texts import Texts
+from bench.timing import alternately
+from bench.turns import BareTurns
 from memoranda import Memory, MemoryRequestContext
 from memoranda.engine.ports import ChatReply
 from memoranda.providers.local_embedder import LocalEmbedder
@@ -111,8 +114,16 @@ class _Drain:
         self.note = (
             f"{self.overhead:.2f} ms each, of which {1000 * (computed - providers) / snapshots:.2f} ms computing; "
             f"the providers {1000 * providers / snapshots:.2f} ms beside; "
+            f"a bare durable transaction {_bare(path.with_suffix('.floor.db')):.2f} ms; "
             f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
         )
+
+
+def _bare(path: Path) -> float:
+    """Return what the least durable transaction takes here and now, in milliseconds: a drain waits for one or two."""
+    with closing(BareTurns(path)) as bare:
+        (times,) = alternately([lambda: bare.record("a few words")], 200)
+    return times.p50
 
 
 def _record(memory: Memory, snapshots: int) -> None:
