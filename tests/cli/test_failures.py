@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from memoranda import Memory
-from memoranda.engine.extraction.errors import ExtractionUnusableError
+from memoranda.engine.extraction.errors import ExtractionRateLimitError, ExtractionUnusableError
 from memoranda.engine.extraction.items import Extraction, SourceTurn
 from tests.cli.conftest import Run
 
@@ -32,6 +33,27 @@ def failed(tmp_path: Path) -> Path:
             memory.record_turn(role="user", content="I live in Oslo.", session_id=session)
         memory.wait_until_idle()
     return path
+
+
+class Unreachable(Rambling):
+    """Stands in for an extractor that asks a provider which is out of order."""
+
+    def extract(self, turns: Sequence[SourceTurn], *, kinds: frozenset[str]) -> Extraction:
+        raise ExtractionRateLimitError("slow down", retry_after=timedelta(minutes=20))
+
+
+def test_status_tells_which_provider_is_out_of_order_and_why(run: Run, tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db", llm=Unreachable(), embedder=None) as memory:
+        memory.record_turn(role="user", content="I live in Oslo.", session_id="one")
+        memory.wait_until_idle()
+        [told] = memory.status().breakers
+    shown = " ".join(run("status").out.split())
+    assert "local (extract) since " in shown
+    assert "slow down" in shown
+    breakers = run("status", "--json").json["breakers"]
+    assert isinstance(breakers, list)
+    assert [(each["provider"], each["failure_class"]) for each in breakers] == [("local", "rate_limit")]
+    assert told.next_probe - told.since == timedelta(minutes=20)
 
 
 def ids(run: Run) -> list[str]:

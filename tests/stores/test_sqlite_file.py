@@ -36,6 +36,14 @@ def test_a_file_that_was_deleted_is_an_error_and_is_not_made_anew(store: SqliteS
     assert not path.exists()
 
 
+def test_only_a_durable_change_waits_for_the_disk(store: SqliteStore, path: Path) -> None:
+    modes = []
+    for durable in (True, False, True):
+        with store.write("p", durable=durable) as tx:
+            modes.append(tx._sql._cursor.execute("PRAGMA synchronous").fetchone()[0])  # type: ignore[attr-defined]
+    assert modes == [2, 1, 2]
+
+
 def test_a_file_that_was_replaced_is_an_error(store: SqliteStore, path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     SqliteStore.open(other).close()
