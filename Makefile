@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && { echo $$p; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check fmt bench drill clean
+.PHONY: help venv demo test check fmt bench drill litellm clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -41,6 +41,10 @@ fmt: $(VENV)/.stamp  ## format, fix what can be fixed, generate AsyncMemory
 
 bench: $(VENV)/.stamp  ## speed, as ratios within one run
 	$(BIN)/python -m bench $(ARGS)
+
+litellm: $(VENV)/.stamp  ## the tests of what providers do through litellm, which it installs (355 MB)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[litellm]'
+	MEMORANDA_TEST_LITELLM=1 $(BIN)/python -m pytest tests/providers -W default $(ARGS)
 
 drill: $(VENV)/.stamp  ## long destructive runs: kill, fork, contention
 	$(BIN)/python -m pytest -m drill --timeout 3600 $(ARGS)

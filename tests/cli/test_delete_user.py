@@ -23,7 +23,7 @@ def test_nothing_of_the_user_is_left_and_others_stay(run: Run, store: Path) -> N
     assert done.out.startswith("deleted of 'ada': ")
     assert "turns: 2" in done.out
     text = run("export").out
-    assert "ada" not in text
+    assert '"ada"' not in text
     assert run("status", "--json").json["turns"] == 2
 
 

@@ -7,8 +7,7 @@ import pkgutil
 
 import pytest
 from sqlalchemy import Dialect
-from sqlalchemy.dialects.postgresql.base import PGDialect
-from sqlalchemy.dialects.sqlite.base import SQLiteDialect
+from sqlalchemy.engine import make_url
 
 import memoranda.stores.sql as sql
 from memoranda.stores.sql.statement import Statement
@@ -25,7 +24,7 @@ def _statements() -> list[tuple[str, Statement]]:
 
 
 STATEMENTS = _statements()
-DIALECTS: tuple[Dialect, ...] = (SQLiteDialect(paramstyle="named"), PGDialect())
+DIALECTS: tuple[Dialect, ...] = tuple(make_url(f"{name}://").get_dialect()() for name in ("sqlite", "postgresql"))
 
 
 def test_there_are_statements_to_compile() -> None:
