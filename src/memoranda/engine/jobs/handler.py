@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from enum import StrEnum
 from typing import Protocol
 
@@ -20,12 +21,17 @@ class LeaseLostError(Exception):
     """The lease went to another worker; whoever sees this in a transaction undoes it by letting it pass."""
 
 
-class Lease:
-    """The right to finish one job, held by its token."""
+class WorkerStoppingError(Exception):
+    """The worker was asked to stop; a long job ends here, and the next worker goes on with it."""
 
-    def __init__(self, job_id: str, token: str) -> None:
+
+class Lease:
+    """The right to finish one job, held by its token, until the worker is asked to stop."""
+
+    def __init__(self, job_id: str, token: str, stopping: threading.Event | None = None) -> None:
         self.job_id = job_id
         self.token = token
+        self._stopping = stopping
         self.lost = False
         self.finished = False
         """Whether ``finish`` was called; it counts when the transaction it was called in commits."""
@@ -38,9 +44,11 @@ class Lease:
         self.finished = True
 
     def check(self) -> None:
-        """Raise ``LeaseLostError`` when the lease is known to be lost, so that long work stops early."""
+        """Raise ``LeaseLostError`` or ``WorkerStoppingError`` when there is no use in going on with long work."""
         if self.lost:
             raise LeaseLostError(f"job {self.job_id} went to another worker")
+        if self._stopping is not None and self._stopping.is_set():
+            raise WorkerStoppingError(f"job {self.job_id} is left to the next worker")
 
 
 class JobHandler(Protocol):

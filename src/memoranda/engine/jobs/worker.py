@@ -21,7 +21,7 @@ from memoranda.engine.jobs.breaker import (
     decide_with,
 )
 from memoranda.engine.jobs.failure import Cause, FailureClass, PostponedError, RetryDecision, classify, decide
-from memoranda.engine.jobs.handler import FailureHook, JobHandler, Lease, LeaseLostError
+from memoranda.engine.jobs.handler import FailureHook, JobHandler, Lease, LeaseLostError, WorkerStoppingError
 from memoranda.engine.jobs.keeping import LeaseKeeper
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import Failure, Job, JobKind
@@ -183,7 +183,7 @@ class Worker:
             breaker = breaker_of(job, breakers)
             if breaker is not None and breaker.next_probe is not None:
                 tx.breakers.put(breaker.probing(now, self.settings.lease))
-        return _Claimed(job, Lease(job.id, token), breaker)
+        return _Claimed(job, Lease(job.id, token, self._stopping), breaker)
 
     def _run(self, claimed: _Claimed) -> None:
         job, lease = claimed.job, claimed.lease
@@ -201,7 +201,13 @@ class Worker:
             logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
         except PostponedError as postponed:
             self._postpone(job, lease, postponed)
+        except WorkerStoppingError as stopping:
+            self._postpone(job, lease, PostponedError(str(stopping), self._clock.now()))
         except Exception as error:  # Whatever a handler raises is kept with its job; the worker outlives it.
+            if self._stopping.is_set():
+                # The store may be closed under it; its lease runs out, and the next worker takes it over.
+                logger.info("job.left", extra={"job_id": job.id, "job_kind": job.kind.value})
+                return
             cause = classify(error)
             unexpected = error if cause.failure_class is FailureClass.INTERNAL else None
             logger.warning("job.failed", exc_info=unexpected, extra=_described(job, cause))
@@ -264,6 +270,9 @@ class Worker:
                     self._sleep(stopping)
                 outages = 0
             except Exception as error:  # The worker outlives an outage of its store: it waits and goes on.
+                if stopping.is_set():
+                    logger.info("worker.stopped_at_work")
+                    return
                 outages += 1
                 logger.warning("worker.store_failed", exc_info=error, extra={"outages": outages})
                 stopping.wait(min(_LONGEST_OUTAGE_WAIT, 0.5 * 2 ** min(outages - 1, 10)))
