@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 
 import pytest
-from sqlalchemy import Dialect
+from sqlalchemy import Dialect, create_engine
 from sqlalchemy.engine import make_url
 
 import memoranda.stores.sql as sql
@@ -24,7 +24,11 @@ def _statements() -> list[tuple[str, Statement]]:
 
 
 STATEMENTS = _statements()
-DIALECTS: tuple[Dialect, ...] = tuple(make_url(f"{name}://").get_dialect()() for name in ("sqlite", "postgresql"))
+# As the stores use them: a statement is prepared once for each database, for the whole process.
+DIALECTS: tuple[Dialect, ...] = (
+    create_engine("sqlite://", paramstyle="named").dialect,
+    make_url("postgresql+psycopg://").get_dialect()(),
+)
 
 
 def test_there_are_statements_to_compile() -> None:
