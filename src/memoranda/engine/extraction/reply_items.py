@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memoranda.engine.extraction.items import ExtractedItem
@@ -19,6 +19,8 @@ _Fields = Mapping[str, object]
 _MAX_LABEL: Final = 200
 _MAX_NAMES: Final = 100
 _NUMBER: Final = re.compile(r"\D{0,12}?(\d{1,6})\D?")
+_LONGEST_AHEAD: Final = timedelta(days=36_525)
+"""A time further after its turns is none: models write the year 9999 for "for ever", and the year 1 for "unknown"."""
 _PARTIAL_DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
 
 
@@ -188,11 +190,18 @@ def _event_time(value: object, turn_ids: Sequence[str], prompt: Prompt) -> datet
     """Return the time that an item gives, or None: then that of its turns counts.
 
     A date alone is the beginning of the day, month or year; but the day of the turns themselves is their time, so that
-    what was said that day keeps its order. What is no date is none.
+    what was said that day keeps its order. What is no date is none, and so is what is out of all bounds: it would be
+    the first or the last word on its matter for ever.
     """
     if not isinstance(value, str) or not value.strip():
         return None
-    written = value.strip()
+    moment = _moment(value.strip(), turn_ids, prompt)
+    if moment is None or moment.year == 1 or moment - _latest(turn_ids, prompt) > _LONGEST_AHEAD:
+        return None
+    return moment
+
+
+def _moment(written: str, turn_ids: Sequence[str], prompt: Prompt) -> datetime | None:
     partial = _PARTIAL_DATE.fullmatch(written)
     try:
         if partial is None:
@@ -202,10 +211,10 @@ def _event_time(value: object, turn_ids: Sequence[str], prompt: Prompt) -> datet
         begin = datetime(year, month, day, tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
-    return None if partial[3] and begin.date() == _day_of(turn_ids, prompt) else begin
+    return None if partial[3] and begin.date() == _latest(turn_ids, prompt).date() else begin
 
 
-def _day_of(turn_ids: Sequence[str], prompt: Prompt) -> date:
+def _latest(turn_ids: Sequence[str], prompt: Prompt) -> datetime:
     times = [turn.event_time for turn in prompt.turns if not turn_ids or turn.turn_id in turn_ids]
     latest = max(times)
-    return latest.date() if latest.tzinfo is None else latest.astimezone(UTC).date()
+    return latest.replace(tzinfo=UTC) if latest.tzinfo is None else latest.astimezone(UTC)
