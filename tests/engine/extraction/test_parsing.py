@@ -234,6 +234,13 @@ def test_numbers_may_be_written_in_words(number: object) -> None:
         ("2023-13-41", [1], None),
         ("", [1], None),
         (17, [1], None),
+        ("2123-05-08", [1], datetime(2123, 5, 8, tzinfo=UTC)),
+        ("2123-06-08", [1], None),
+        ("9999-12-31T23:59:59-12:00", [1], None),
+        ("9999-12-31T23:59:59Z", [1], None),
+        ("0001-01-01", [1], None),
+        ("0001-01-01T00:00:00+14:00", [1], None),
+        ("0753-04-21", [1], datetime(753, 4, 21, tzinfo=UTC)),
     ],
 )
 def test_times_are_read_and_the_day_of_the_turn_is_its_time(
@@ -241,6 +248,14 @@ def test_times_are_read_and_the_day_of_the_turn_is_its_time(
 ) -> None:
     [item] = parsed(reply(semantic=[fact("x", *turns, event_time=given_time)])).items
     assert item.event_time == expected
+
+
+def test_reply_of_nothing_but_begun_thoughts_is_read_to_its_end() -> None:
+    # Looked for from each beginning to the end of the text, the end of a thought would take hours.
+    begun = "<think>" * 200_000
+    assert [item.content for item in parsed(begun + '</think>{"semantic": [{"text": "x"}]}').items] == ["x"]
+    with pytest.raises(UnusableReply, match="no JSON object"):
+        parsed(begun)
 
 
 def test_label_of_several_values_at_one_time_is_taken_away_and_that_of_a_history_stays() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-_THOUGHT: Final = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT: Final = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _ESCAPE: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _STRUCTURE: Final = re.compile(r'["{}\[\]]')
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -31,7 +31,7 @@ def objects_in(text: str) -> Iterator[FoundObject]:
 
     Control characters in strings, trailing commas and backslashes that should be doubled are put up with.
     """
-    text = _THOUGHT.sub(" ", text)
+    text = _without_thoughts(text)
     start, left_open = text.find("{"), 0
     while start >= 0 and left_open < _MOST_OPEN:
         end = _end_of(text, start)
@@ -42,6 +42,19 @@ def objects_in(text: str) -> Iterator[FoundObject]:
             continue
         yield _read(text[start:end])
         start = text.find("{", end)
+
+
+def _without_thoughts(text: str) -> str:
+    """Return the text without what a model thought aloud; a thought without an end stays."""
+    kept: list[str] = []
+    position, begun = 0, -1
+    for mark in _THOUGHT.finditer(text):
+        if not mark[1]:
+            begun = mark.start() if begun < 0 else begun
+        elif begun >= 0:
+            kept += (text[position:begun], " ")
+            position, begun = mark.end(), -1
+    return "".join((*kept, text[position:]))
 
 
 def _end_of(text: str, start: int) -> int | None:

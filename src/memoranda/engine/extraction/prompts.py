@@ -110,7 +110,7 @@ def build_prompt(request: ExtractionRequest) -> Prompt | None:
 def repair_text(prompt: Prompt, reply: str, reason: str) -> str:
     """Return the user's part of a second request, which shows the model what was wrong with its reply."""
     head = reply[:_MAX_SHOWN_REPLY]
-    marked = "\n".join(LINE_MARK + line for line in head.split("\n"))
+    marked = "\n".join(LINE_MARK + line for line in head.splitlines())
     return (
         f"{prompt.user}\n\nYour last reply could not be used: {reason}\nIt began:\n{marked}\n\n"
         "Answer again, completely: one JSON object as described, without anything around it."
@@ -118,8 +118,11 @@ def repair_text(prompt: Prompt, reply: str, reason: str) -> str:
 
 
 def readable_text(turn: SourceTurn) -> str:
-    """Return what of a turn is shown: its text without context that was recalled into it."""
-    return clean_text(strip_recalled_context(turn.content)).replace("\r\n", "\n").strip()
+    """Return what of a turn is shown: its text without context that was recalled into it.
+
+    Whatever Unicode takes for the end of a line is one: what begins anew there must be marked as text, too.
+    """
+    return "\n".join(clean_text(strip_recalled_context(turn.content)).splitlines()).strip()
 
 
 # --- the system's part
