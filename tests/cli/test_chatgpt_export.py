@@ -77,7 +77,7 @@ def turns() -> list[TurnEntry]:
 def test_the_way_to_the_current_node_is_recorded(run: Run, write: Any) -> None:
     done = run("ingest", write(TRIP), "--user", "ada", "--no-wait")
     assert (done.code, done.err) == (0, "")
-    assert "left out: 4 messages that are hidden, empty, or of the system" in done.out
+    assert "left out, as hidden, empty, or of the system: 4 messages" in done.out
     assert "3 turns in 1 session of 1 user" in done.out
     ask, new, tool = turns()
     assert [each.role for each in (ask, new, tool)] == ["user", "assistant", "tool"]

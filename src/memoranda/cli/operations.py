@@ -82,9 +82,12 @@ def list_failures(failures: Sequence[memoranda.FailureEntry]) -> None:
 
 
 def show_put_off(jobs: Mapping[str, int]) -> None:
-    """Print what failed for now."""
+    """Print what is left for later: what failed for now, and what may or can not run yet."""
     if jobs:
-        say(f"failed for now, and will be tried again: {amounts(jobs)} (memoranda promote goes on with it)")
+        say(
+            f"put off: {amounts(jobs)} (by a provider, the spending cap, or for want of a model that --config names;"
+            " memoranda promote goes on with it)"
+        )
 
 
 def show_failure(failure: memoranda.FailureEntry) -> None:

@@ -92,7 +92,7 @@ def _show_ingest(file: str, store: str, report: IngestReport) -> None:
         say(f"{file} holds no turns; nothing was recorded")
         return
     if report.left_out:
-        say(f"left out: {counted(report.left_out, 'message')} that are hidden, empty, or of the system")
+        say(f"left out, as hidden, empty, or of the system: {counted(report.left_out, 'message')}")
     whose = f" of {counted(report.users, 'user')}" if report.users else ""
     say(f"{file}: {counted(report.turns, 'turn')} in {counted(report.sessions, 'session')}{whose}")
     already = f", {report.repeated:,} were there already" if report.repeated else ""
