@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,16 @@ def test_what_lacks_a_provider_s_attributes_is_refused_before_a_file_is_made(tmp
     with pytest.raises(MemoryConfigError, match="lacks now"):
         Memory.open(path, embedder=None, clock=object())
     assert not path.exists()
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "error", "critical"])
+def test_log_level_of_the_configuration_takes_effect_and_unset_changes_nothing(level: str) -> None:
+    logger = logging.getLogger("memoranda")
+    before = logger.level
+    try:
+        with Memory.open(":memory:", embedder=None, worker=False):
+            assert logger.level == before
+        with Memory.open(":memory:", embedder=None, worker=False, config={"log_level": level}):
+            assert logging.getLevelName(logger.level) == level.upper()
+    finally:
+        logger.setLevel(before)

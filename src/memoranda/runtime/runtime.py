@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 from memoranda.engine.config import ProjectConfig
@@ -57,10 +58,18 @@ def open_runtime(
         if read_config is None:
             stored = _stored_config(store, project_id)
             providers = chosen_providers(asked, stored) if names_providers(stored) else providers
-        return EngineRuntime(MemoryEngine(store, project_id, providers, config=read_config, worker=worker))
+        engine = MemoryEngine(store, project_id, providers, config=read_config, worker=worker)
+        _set_log_level(engine.config)
+        return EngineRuntime(engine)
     except BaseException:
         store.close()
         raise
+
+
+def _set_log_level(config: ProjectConfig) -> None:
+    """Have our loggers tell as much as the configuration says; where it says nothing, nothing is changed."""
+    if config.log_level is not None:
+        logging.getLogger("memoranda").setLevel(config.log_level.upper())
 
 
 def _stored_config(store: Store, project_id: str) -> ProjectConfig:

@@ -121,10 +121,6 @@ class Executor:
     def hides(self, hides: bool) -> None:
         self._hides = hides
 
-    @property
-    def dialect_name(self) -> str:
-        return self._dialect.name
-
     def begin(self, sql: str) -> None:
         """Start the transaction with the database's own words."""
         self._cursor.execute(sql)
