@@ -25,7 +25,16 @@ from memoranda.engine.ids import new_id
 from memoranda.engine.memories import MemoryWriter
 from memoranda.engine.natural_keys import slot_of
 from memoranda.engine.ports import Clock, LegQuery, MemoryQuery, Transaction
-from memoranda.engine.records import EPISODIC, SEMANTIC, IndexState, Link, MemoryRecord, MemoryStatus
+from memoranda.engine.records import (
+    EPISODIC,
+    PRIVATE,
+    PROCEDURAL,
+    SEMANTIC,
+    IndexState,
+    Link,
+    MemoryRecord,
+    MemoryStatus,
+)
 from memoranda.engine.scope import Scope
 from memoranda.engine.text import normal_statement
 
@@ -79,7 +88,7 @@ class Reconciler:
         if verdicts.repeats:
             record = self._repeat_known(tx, verdicts.repeats[0], draft)
         else:
-            draft = _beside_contradicted(draft, verdicts.contradicts)
+            draft = self._beside_shared(tx, _beside_contradicted(draft, verdicts.contradicts))
             record = self._place(tx, draft, self._known(tx, verdicts, draft))
         self._retire(tx, record, verdicts.supersedes, _SUPERSEDES)
         self._retire(tx, record, verdicts.refines, _REFINES)
@@ -87,6 +96,22 @@ class Reconciler:
             if known.id != record.id:
                 self._link(tx, record, known, _CONTRADICTS)
         return record
+
+    def _beside_shared(self, tx: Transaction, draft: MemoryDraft) -> MemoryDraft:
+        """Let what is private stand beside what others see under the same natural key.
+
+        Private talk must not retire what its owner shared. A procedure's name is never held twice, so that the private
+        one has a name of its own.
+        """
+        if draft.visibility != PRIVATE or not draft.name:
+            return draft
+        slot = slot_of(draft.kind, draft.domain, draft.name)
+        held = self._writer.current_in_slot(tx, draft.kind, draft.user_id, slot)
+        if held is None or held.visibility == PRIVATE:
+            return draft
+        if draft.kind == PROCEDURAL:
+            return replace(draft, name=f"{draft.name} (private)")
+        return replace(draft, upsert=False)
 
     # --- by verdict
 
