@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memoranda.engine.extraction.items import ExtractionRequest, RelatedMemory, SourceTurn
 from memoranda.engine.extraction.json_text import objects_in
-from memoranda.engine.extraction.parsing import ParsedReply, UnusableReply, parse_reply
+from memoranda.engine.extraction.parsing import MAX_ITEMS, ParsedReply, UnusableReply, parse_reply
 from memoranda.engine.extraction.prompts import Prompt, build_prompt
 from tests.engine.extraction.model_world import KINDS, fact, reply
 
@@ -276,3 +276,11 @@ def test_label_of_several_values_at_one_time_is_taken_away_and_that_of_a_history
 def test_only_enabled_kinds_are_read() -> None:
     answer = json.dumps(reply(semantic=[fact("x", 1)], episodic=[{"text": "y"}]))
     assert [item.content for item in parse_reply(answer, prompt_for(["episodic"])).items] == ["y"]
+
+
+def test_reply_with_far_too_many_items_is_bounded_and_tells_of_the_rest() -> None:
+    result = parsed(reply(semantic=[fact(f"Fact {number}", 1) for number in range(MAX_ITEMS + 50)]))
+    assert len(result.items) == MAX_ITEMS
+    (failure,) = result.failures
+    assert "50 items are more than the 200" in failure.reason
+    assert "Fact 249" in failure.raw

@@ -23,6 +23,8 @@ from memoranda.engine.text import clean_text, normal_statement
 
 _OTHER_NAMES: Final = {SEMANTIC: ("facts",)}
 """Names that models give to a list instead of its own."""
+MAX_ITEMS: Final = 200
+"""The most items of one reply; a snapshot of twenty turns gives some ten."""
 _MAX_SUMMARY: Final = 2_000
 _MAX_RAW: Final = 4_000
 
@@ -67,7 +69,20 @@ def parse_reply(text: str | None, prompt: Prompt) -> ParsedReply:
                 items.setdefault(_identity(item), item)
     if failures and not items:
         raise UnusableReply(f"none of its {len(failures)} items can be used; the first: {failures[0].reason}")
-    return ParsedReply(_labelled(list(items.values()), prompt), tuple(failures), _summary(answer.get(SUMMARY)))
+    kept, failures = _bounded(list(items.values()), failures)
+    return ParsedReply(_labelled(kept, prompt), tuple(failures), _summary(answer.get(SUMMARY)))
+
+
+def _bounded(
+    items: Sequence[ExtractedItem], failures: Sequence[ItemFailure]
+) -> tuple[list[ExtractedItem], list[ItemFailure]]:
+    """Return at most ``MAX_ITEMS`` of each; what is over is one failure, not many, and holds up no other writer."""
+    over = [*(item.content for item in items[MAX_ITEMS:]), *(failure.raw for failure in failures[MAX_ITEMS:])]
+    told = list(failures[:MAX_ITEMS])
+    if over:
+        reason = f"{len(over)} items are more than the {MAX_ITEMS} that one reply may give; they were left out"
+        told.append(ItemFailure(reason, "\n".join(over)))
+    return list(items[:MAX_ITEMS]), told
 
 
 def _answer(text: str, prompt: Prompt) -> Mapping[str, object]:
