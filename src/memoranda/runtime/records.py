@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from memoranda.engine.drafts import Written
 from memoranda.engine.memory_reads import MemoryListing, MemoryView, NaturalName
-from memoranda.engine.memory_service import SaveRequest
 from memoranda.engine.records import EPISODIC, ORG, PRIVATE, PROCEDURAL, SEMANTIC, SHARED, TAXONOMIC
 from memoranda.engine.scope import Scope, blank_is_any
 from memoranda.runtime.calls import EngineCalls, Json
@@ -70,11 +69,6 @@ class RecordCalls(EngineCalls):
     def _save(self, item: MemoryInput) -> Written:
         return self._engine.memories.save(
             draft_of(item), idempotency_key=item.idempotency_key, embedding=item.embedding
-        )
-
-    def _save_all(self, items: Sequence[MemoryInput]) -> list[Written]:
-        return self._engine.memories.save_many(
-            [SaveRequest(draft_of(item), item.idempotency_key, item.embedding) for item in items]
         )
 
     # --- looking up

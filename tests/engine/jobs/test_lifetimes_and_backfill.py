@@ -8,6 +8,7 @@ from datetime import timedelta
 from memoranda.engine.config_model import MetadataKey, ProjectConfig
 from memoranda.engine.drafts import MemoryDraft
 from memoranda.engine.filters import parse_filter
+from memoranda.engine.jobs.queue import backfill_job
 from memoranda.engine.ports import LegQuery, Narrowing
 from memoranda.engine.records import SEMANTIC, STM, IndexState
 from memoranda.engine.scope import Scope
@@ -90,7 +91,8 @@ def test_key_declared_later_is_filled_in_by_a_job(make_world: MakeWorld) -> None
     world.config = ProjectConfig(metadata_partition_key=(MetadataKey("topic", "string"),))
     world.__post_init__()
     with world.write() as tx:
-        world.planner.after_declaration(tx, [STM, SEMANTIC], world.clock.now())
+        for source in (STM, SEMANTIC):
+            tx.jobs.enqueue(backfill_job(source, now=world.clock.now()))
     world.drain(promote=False)
     where = parse_filter({"metadata.topic": "food"}, world.config.filter_keys)
     for source, expected in ((STM, {wanted.key}), (SEMANTIC, None)):

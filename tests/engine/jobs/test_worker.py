@@ -206,7 +206,6 @@ def test_deadline_ends_a_drain_between_jobs(world: World) -> None:
 
 def _child(world: World, worker: Worker, answer: object) -> None:
     inherited = worker.running
-    worker.after_fork()
     put(world, "child")
     worker.start()
     wait_for(lambda: not exists(world, "child"))

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from memoranda.engine.config_model import ProjectConfig, SnapshotConfig
 from memoranda.engine.jobs.queue import (
     JobOwner,
-    backfill_job,
     embed_memories_job,
     embed_turns_job,
     expire_job,
@@ -108,8 +107,3 @@ class JobPlanner:
         ends = [end for end in expiries if end is not None]
         if ends:
             tx.jobs.enqueue(expire_job(run_at=min(ends), now=now))
-
-    def after_declaration(self, tx: Transaction, sources: Sequence[str], now: datetime) -> None:
-        """Enqueue the back-fill of filterable values after a key was declared for these sources."""
-        for source in sources:
-            tx.jobs.enqueue(backfill_job(source, now=now))

@@ -93,10 +93,6 @@ class Worker:
         """Whether this process's thread runs; a forked child has none of its parent's threads."""
         return self._pid == os.getpid() and self._thread is not None and self._thread.is_alive()
 
-    def after_fork(self) -> None:
-        """Forget the parent's thread and locks in a forked child; ``start`` may be called again then."""
-        self._reset()
-
     def start(self) -> None:
         """Start the thread; a call while it runs does nothing."""
         self._reset_if_forked()

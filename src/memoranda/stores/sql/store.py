@@ -58,8 +58,7 @@ class SqlStore(ABC):
     def _connection(self) -> PoolProxiedConnection:
         if self._closed:
             raise RuntimeError("this store is closed; open it again")
-        if self._pid != os.getpid():
-            self._adopt()
+        self._adopt_if_forked()
         return self._connections.take()
 
     def _adopt(self) -> None:
