@@ -1,0 +1,1 @@
+"""The public names of other packages, for a change of one import line."""

@@ -1,0 +1,1 @@
+"""The memory server: HTTP routes over the runtime, with tenancy and access."""
