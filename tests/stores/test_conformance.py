@@ -38,6 +38,10 @@ class SqliteRules:
             each.close()
 
 
+class TestControl(SqliteRules, store_suite.ControlRules):
+    pass
+
+
 class TestFailure(SqliteRules, store_suite.FailureRules):
     pass
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, create_engine
 
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.migrations import create, upgrade
-from memoranda.stores.schema import SCHEMA_VERSION, metadata
+from memoranda.stores.schema import CONTROL_TABLES, SCHEMA_VERSION, metadata
 from memoranda.stores.sqlite import SqliteStore
 
 
@@ -39,12 +39,17 @@ def test_migrations_lead_to_what_the_code_expects() -> None:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 
-def test_every_key_and_index_is_led_by_the_project() -> None:
+def test_every_key_and_index_is_led_by_the_project_but_where_no_project_is_known_yet() -> None:
     for table in metadata.tables.values():
-        assert next(iter(table.primary_key.columns)).name == "project_id", table.name
+        leading = "client_id" if table.name in CONTROL_TABLES else "project_id"
+        assert next(iter(table.primary_key.columns)).name == leading, table.name
         assert not table.foreign_keys, table.name
         for index in table.indexes:
             assert next(iter(index.columns)).name == "project_id", index.name
+
+
+def test_accounts_are_the_only_rows_that_are_found_without_a_project() -> None:
+    assert {"service_accounts"} == CONTROL_TABLES
 
 
 def test_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """One relational schema for all databases (design.md section 4, design-storage.md).
 
-Every primary key, unique key and index is led by ``project_id``; no foreign key crosses a project. Times are integer
-microseconds since the Unix epoch, UTC; JSON is text in UTF-8; an absent identity is the empty string.
+Every primary key, unique key and index is led by ``project_id``, but for the key of the table that is read before a
+project is known (``CONTROL_TABLES``); no foreign key crosses a project. Times are integer microseconds since the Unix
+epoch, UTC; JSON is text in UTF-8; an absent identity is the empty string.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, M
 from sqlalchemy.sql.schema import SchemaItem
 
 SCHEMA_VERSION = "0001"
+
+CONTROL_TABLES = frozenset({"service_accounts"})
+"""Tables of the control plane: small, found by another key than the project's, whole on each machine of a cluster."""
 
 metadata = MetaData()
 
@@ -460,4 +464,23 @@ tombstones = _table(
     Column("snapshot_id", KEY),
     _int("upto_key"),
     _int("created_at"),
+)
+
+# Looked up by client id with each request, before its project is known.
+service_accounts = _table(
+    "service_accounts",
+    _key("client_id", primary=True),
+    _key("project_id"),
+    _text("name"),
+    _text("description"),
+    _text("roles"),
+    _text("secret_hash"),
+    _int("secret_expires_at"),
+    _text("previous_hash", optional=True),
+    _int("previous_expires_at", optional=True),
+    _int("is_active", default=1),
+    _text("ip_access_list"),
+    _int("created_at"),
+    _int("updated_at"),
+    Index("service_accounts_of_project", "project_id", "client_id"),
 )

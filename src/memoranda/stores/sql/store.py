@@ -6,7 +6,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
@@ -14,10 +14,14 @@ from sqlalchemy.pool import PoolProxiedConnection
 from memoranda.engine.ports import StoreDescription
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.sql.connections import Connections
+from memoranda.stores.sql.control import SqlControl
 from memoranda.stores.sql.projects import has_tombstones
 from memoranda.stores.sql.search import VectorScan
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.transaction import SqlTransaction
+
+_NO_PROJECT = ""
+"""What a transaction of the control plane is bound to; no project has this id."""
 
 
 class SqlStore(ABC):
@@ -82,6 +86,14 @@ class SqlStore(ABC):
         if sql.enqueued:
             for wake in self._listeners:
                 wake()
+
+    @contextmanager
+    def control(self, *, write: bool = False) -> Iterator[SqlControl]:
+        """Open a view or a change of the control plane (``ControlStore``)."""
+        self._adopt_if_forked()
+        begin = self._begin_write if write else self._begin_read
+        with self._writing if write else nullcontext(), self._transaction(_NO_PROJECT, begin) as (sql, _):
+            yield SqlControl(sql)
 
     def _adopt_if_forked(self) -> None:
         if self._pid != os.getpid():

@@ -11,6 +11,7 @@ which database it runs on.
 """
 
 from memoranda.testing.store_suite.base import Requirements, StoreRules
+from memoranda.testing.store_suite.control import ControlRules
 from memoranda.testing.store_suite.failures import FailureRules
 from memoranda.testing.store_suite.filtering import FilterRules
 from memoranda.testing.store_suite.jobs import JobRules, LeaseRules
@@ -26,6 +27,7 @@ from memoranda.testing.store_suite.turns import TurnRules
 from memoranda.testing.store_suite.vectors import VectorRules
 
 ALL_RULES = (
+    ControlRules,
     FailureRules,
     FilterRules,
     HistoryRules,
@@ -51,6 +53,7 @@ ALL_RULES = (
 
 __all__ = [
     "ALL_RULES",
+    "ControlRules",
     "FailureRules",
     "FilterRules",
     "HistoryRules",

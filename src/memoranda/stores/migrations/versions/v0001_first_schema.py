@@ -326,6 +326,25 @@ def upgrade() -> None:
     )
     op.create_index("saves_by_memory", "saves", ["project_id", "memory_id"], unique=False)
     op.create_table(
+        "service_accounts",
+        sa.Column("client_id", KEY, nullable=False),
+        sa.Column("project_id", KEY, server_default=sa.text("''"), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("roles", sa.Text(), nullable=False),
+        sa.Column("secret_hash", sa.Text(), nullable=False),
+        sa.Column("secret_expires_at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("previous_hash", sa.Text(), nullable=True),
+        sa.Column("previous_expires_at", sa.BigInteger(), autoincrement=False, nullable=True),
+        sa.Column("is_active", sa.BigInteger(), server_default=sa.text("1"), autoincrement=False, nullable=False),
+        sa.Column("ip_access_list", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("client_id"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("service_accounts_of_project", "service_accounts", ["project_id", "client_id"], unique=False)
+    op.create_table(
         "sessions",
         sa.Column("project_id", KEY, nullable=False),
         sa.Column("user_id", KEY, nullable=False),
