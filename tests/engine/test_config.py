@@ -69,6 +69,8 @@ memory:
     short_term: [text]
   tasks:
     nightly: [1, two]
+  identity:
+    enforce: true
   analyser:
     language: german
 """
@@ -102,6 +104,7 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
     assert config.extraction.enabled == ("semantic", "episodic", "taxonomic", "procedural")
     assert config.extraction.visibility == "private"
     assert config.analyser.language == "english"
+    assert config.identity.enforce is False
     assert (config.log_level, config.voyage, config.extraction_llm, config.capacity, config.tasks) == (None,) * 5
     assert (config.custom_memory_types, config.metadata_partition_key, config.metadata_partition_index) == ((), (), ())
     assert config.warnings == ()
@@ -129,6 +132,7 @@ def test_every_key_of_a_whole_file_is_read(tmp_path: Path) -> None:
     )
     assert config.tasks == '{"nightly":[1,"two"]}'
     assert config.analyser.language == "german"
+    assert config.identity.enforce is True
 
 
 @pytest.mark.parametrize("wrap", [True, False])
@@ -255,6 +259,7 @@ def test_a_setting_with_effect_does_not_warn(block: dict[str, object]) -> None:
         ("    semantic: [both]", "    semantic: []", ("at least one of: vector, text, both",)),
         ("    semantic: [both]", "    semantic: [keyword]", ("vector, text, both",)),
         ("    short_term: [text]", "    short_term: [vector]", ("embed_on_write is false; set it to true",)),
+        ("    enforce: true", "    enforce: 'yes'", ("memory.identity.enforce is 'yes'", "must be true or false")),
         ("    language: german", "    language: germn", ("memory.analyser.language", "did you mean 'german'?")),
     ],
 )

@@ -1,7 +1,7 @@
 """Project configuration: reading and checking it, and what may never change in it.
 
 The keys are those of the ``memory:`` block of ``project-config.yaml``; ours besides: ``extraction.visibility``,
-``analyser.language`` and ``spending``.
+``analyser.language``, ``spending`` and ``identity.enforce``.
 """
 
 from __future__ import annotations

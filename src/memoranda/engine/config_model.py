@@ -146,6 +146,13 @@ class AnalyserConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class IdentityConfig:
+    """``enforce``: on a server, reads name a user or a visibility, and writes the user they are for."""
+
+    enforce: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectConfig:
     """The whole configuration of one project; every field has the default of the documentation.
 
@@ -165,6 +172,7 @@ class ProjectConfig:
     tasks: str | None = None
     analyser: AnalyserConfig = AnalyserConfig()
     spending: SpendingConfig = SpendingConfig()
+    identity: IdentityConfig = IdentityConfig()
 
     @property
     def snapshot(self) -> SnapshotConfig:

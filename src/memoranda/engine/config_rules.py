@@ -18,6 +18,7 @@ from memoranda.engine.config_model import (
     ExtractionConfig,
     ExtractionModelConfig,
     ExtractionPrompt,
+    IdentityConfig,
     MetadataKey,
     ProjectConfig,
     ShortTermConfig,
@@ -101,6 +102,7 @@ def read_block(node: Node, path: str | None = None) -> ProjectConfig:
         tasks=_tasks(block),
         analyser=_analyser(block),
         spending=_spending(block),
+        identity=IdentityConfig(_or(block.section("identity", ("enforce",)).flag("enforce"), IdentityConfig().enforce)),
     )
     _check_short_term_leg(block, config)
     if problems:
