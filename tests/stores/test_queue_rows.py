@@ -283,8 +283,8 @@ def test_pending_jobs_of_a_deleted_session_go_and_its_purge_stays(queue: Queue) 
 
 
 def test_enqueueing_is_undone_with_its_transaction(queue: Queue) -> None:
-    woken: list[bool] = []
-    queue.store.after_commit(lambda: woken.append(True))
+    woken: list[str] = []
+    queue.store.after_commit(woken.append)
 
     def fail() -> None:
         with queue.write() as tx:
@@ -295,7 +295,7 @@ def test_enqueueing_is_undone_with_its_transaction(queue: Queue) -> None:
         fail()
     assert (queue.get("a"), woken) == (None, [])
     queue.put(job("a"))
-    assert woken == [True]
+    assert len(woken) == 1
 
 
 def failure(failure_id: str, **fields: object) -> Failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from memoranda.engine.analyser import Analyser
@@ -48,6 +49,7 @@ class MemoryEngine:
         self.project_id = check_project_id(project_id)
         self.clock = providers.clock
         self._closed = False
+        self._end_waking: Callable[[], None] | None = None
         self.analyser = Analyser(self._configured(config).analyser.language)
         opened = open_project(
             store,
@@ -62,7 +64,8 @@ class MemoryEngine:
         self.config = opened.config
         self._wire(providers, opened.row.embedder_model)
         if worker:
-            store.after_commit(self._ensure_worker)
+            # A forked child starts a worker of its own with its first write.
+            self._end_waking = store.after_commit(lambda _: self._ensure_worker(), project_id=project_id)
             self._ensure_worker()
 
     def _configured(self, config: ProjectConfig | None) -> ProjectConfig:
@@ -117,7 +120,7 @@ class MemoryEngine:
         )
 
     def _ensure_worker(self) -> None:
-        """Have a worker in this process; a forked child starts its own with its first write."""
+        """Have a worker in this process."""
         if not self._closed and not self.background.worker.running:
             self.background.worker.start()
 
@@ -146,7 +149,8 @@ class MemoryEngine:
         return row
 
     def close(self) -> None:
-        """Stop the worker after its present job and close the store; what is queued is durable and goes on later."""
+        """Stop the worker after its present job; what is queued is durable and goes on later. The store stays open."""
         self._closed = True
+        if self._end_waking is not None:
+            self._end_waking()
         self.background.worker.stop()
-        self.store.close()

@@ -62,6 +62,7 @@ __all__ = [
     "SearchRows",
     "SessionAdvance",
     "SessionRows",
+    "SharedStore",
     "SnapshotRows",
     "SourceRows",
     "Store",
@@ -195,12 +196,27 @@ class Store(Protocol):
         """
         ...
 
-    def after_commit(self, wake: Callable[[], None]) -> None:
-        """Call ``wake`` after each committed change that enqueued a job (from the committing thread)."""
+    def after_commit(self, wake: Callable[[str], None], *, project_id: str | None = None) -> Callable[[], None]:
+        """Call ``wake`` with the project after each committed change that enqueued a job (from the committing thread).
+
+        Of one project, or (None) of all. Calling what is returned ends it; again is harmless.
+        """
         ...
 
     def describe(self) -> StoreDescription: ...
 
     def close(self) -> None:
         """Release connections. Safe to call twice."""
+        ...
+
+
+class SharedStore(Store, Protocol):
+    """A store as those see it who serve all its projects."""
+
+    def projects(self) -> Sequence[str]:
+        """Return the ids of all projects, in order."""
+        ...
+
+    def due_projects(self, now: datetime) -> Sequence[str]:
+        """Return the projects with a job that is due, or whose worker has let its lease run out."""
         ...

@@ -27,13 +27,22 @@ from memoranda.sdk.protocol import DEFAULT_EMBEDDER
 class EngineRuntime(TurnCalls, SearchCalls, ContextCalls, RecordCalls, ManagementCalls):
     """``MemoryRuntime``, ``MemoryCrudClient`` and ``MemoryManagement`` over a ``MemoryEngine``."""
 
+    def __init__(self, engine: MemoryEngine, *, shares_store: bool = False) -> None:
+        super().__init__(engine)
+        self._shares_store = shares_store
+
     @property
     def engine(self) -> MemoryEngine:
         return self._engine
 
     def close(self) -> None:
-        """Close the engine; accepted work is durable and is finished after reopening. Again is harmless."""
+        """Close the engine and its store; accepted work is durable and is finished after reopening. Again is harmless.
+
+        A store that serves other engines as well is left to whoever opened it.
+        """
         self._engine.close()
+        if not self._shares_store:
+            self._engine.store.close()
 
 
 def open_runtime(

@@ -125,8 +125,8 @@ class StoppingStore:
         if self.changes == self.at:
             raise Stopped
 
-    def after_commit(self, wake: Callable[[], None]) -> None:
-        self.store.after_commit(wake)
+    def after_commit(self, wake: Callable[[str], None], *, project_id: str | None = None) -> Callable[[], None]:
+        return self.store.after_commit(wake, project_id=project_id)
 
     def describe(self) -> StoreDescription:
         return self.store.describe()

@@ -36,6 +36,11 @@ class Lease:
         self.finished = False
         """Whether ``finish`` was called; it counts when the transaction it was called in commits."""
 
+    @property
+    def stopping(self) -> bool:
+        """Whether the worker was asked to stop since."""
+        return self._stopping is not None and self._stopping.is_set()
+
     def finish(self, tx: Transaction) -> None:
         """End the job in this transaction, together with its effects; raises ``LeaseLostError`` to undo them."""
         if self.lost or not tx.jobs.finish(self.job_id, self.token):
@@ -47,7 +52,7 @@ class Lease:
         """Raise ``LeaseLostError`` or ``WorkerStoppingError`` when there is no use in going on with long work."""
         if self.lost:
             raise LeaseLostError(f"job {self.job_id} went to another worker")
-        if self._stopping is not None and self._stopping.is_set():
+        if self.stopping:
             raise WorkerStoppingError(f"job {self.job_id} is left to the next worker")
 
 

@@ -1,16 +1,16 @@
-"""Keeping leases: one thread of a worker renews the lease of whatever job runs, and ends when none does."""
+"""Keeping leases: one thread of a worker renews the leases of the jobs that run, and ends when none does."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from memoranda.engine.jobs.handler import Lease
 
 
 class LeaseKeeper:
-    """Calls ``renew`` every ``interval`` seconds with the lease that is held, if any.
+    """Calls ``renew`` every ``interval`` seconds with each lease that is held.
 
     A thread for each job would cost more than a small job does.
     """
@@ -19,7 +19,7 @@ class LeaseKeeper:
         self._renew = renew
         self._interval = interval
         self._lock = threading.Lock()
-        self._lease: Lease | None = None
+        self._held: list[Lease] = []
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
 
@@ -27,7 +27,7 @@ class LeaseKeeper:
     def holding(self, lease: Lease) -> Iterator[None]:
         """Keep a lease within this block; when it ends, no renewal is under way any more."""
         with self._lock:
-            self._lease = lease
+            self._held.append(lease)
             if self._thread is None:
                 self._ended = threading.Event()
                 self._thread = threading.Thread(
@@ -38,7 +38,12 @@ class LeaseKeeper:
             yield
         finally:
             with self._lock:
-                self._lease = None
+                self._held.remove(lease)
+
+    def held(self) -> Sequence[Lease]:
+        """Return the leases of the jobs that run now."""
+        with self._lock:
+            return tuple(self._held)
 
     def end(self) -> None:
         """End the thread now; it would by itself after an interval without a lease."""
@@ -53,7 +58,8 @@ class LeaseKeeper:
             with self._lock:
                 if ended.is_set():
                     return
-                if self._lease is None:
+                if not self._held:
                     self._thread = None
                     return
-                self._renew(self._lease)
+                for lease in self._held:
+                    self._renew(lease)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -69,7 +69,12 @@ class BackgroundService:
         self._project_id = project_id
         self._clock = clock
         self._promoter = promoter
+        self._wake_others: Callable[[], None] | None = None
         self.worker = worker
+
+    def leave_to_others(self, wake: Callable[[], None]) -> None:
+        """Never run jobs in a caller's thread: others, here or in another process, do, and ``wake`` hurries them."""
+        self._wake_others = wake
 
     def promote(self, scope: Scope | None = None) -> Sequence[Snapshot]:
         """Promote every unpromoted turn in scope now (default: the whole project); return the snapshots."""
@@ -79,18 +84,15 @@ class BackgroundService:
         """Promote everything (unless told not to) and return when no job is due or running.
 
         Jobs that back off from a failure, or are due later, are not waited for. Where no worker thread runs in this
-        process the caller's thread does the work. Raises ``TimeoutError`` after ``timeout`` seconds (default: never);
-        what is left then goes on.
+        process, and the work is not left to others, the caller's thread does it. Raises ``TimeoutError`` after
+        ``timeout`` seconds (default: never); what is left then goes on.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         if promote:
             self.promote()
         pause = _FIRST_LOOK
         while True:
-            if self.worker.running:
-                self.worker.wake()
-            else:
-                self.worker.run_until_idle(deadline)
+            self._hurry(deadline)
             left = self._busy()
             if left == 0:
                 return
@@ -98,6 +100,14 @@ class BackgroundService:
                 raise TimeoutError(f"{left} jobs are still due or running after {timeout:g} s; they go on")
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_LOOK)
+
+    def _hurry(self, deadline: float | None) -> None:
+        if self._wake_others is not None:
+            self._wake_others()
+        elif self.worker.running:
+            self.worker.wake()
+        else:
+            self.worker.run_until_idle(deadline)
 
     def _busy(self) -> int:
         with self._store.read(self._project_id) as tx:
@@ -124,7 +134,7 @@ class BackgroundService:
             lag_seconds=(now - min(due)).total_seconds() if due else 0.0,
             failures=failures,
             breakers=breakers,
-            worker_running=self.worker.running,
+            worker_running=self._wake_others is not None or self.worker.running,
         )
 
     # --- failures

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -77,8 +77,8 @@ class Worker:
         self._clock = clock
         self._handlers = handlers
         self.settings = settings or WorkerSettings()
+        self._end_waking: Callable[[], None] | None = None
         self._reset()
-        store.after_commit(self.wake)
 
     def _reset(self) -> None:
         self._pid = os.getpid()
@@ -99,6 +99,8 @@ class Worker:
         with self._starting:
             if self.running:
                 return
+            if self._end_waking is None:
+                self._end_waking = self._store.after_commit(lambda _: self.wake(), project_id=self._project_id)
             self._stopping = threading.Event()
             self._thread = threading.Thread(
                 target=self._loop, args=(self._stopping,), name="memoranda-worker", daemon=True
@@ -114,6 +116,9 @@ class Worker:
         self._reset_if_forked()
         self._stopping.set()
         self._wake.set()
+        if self._end_waking is not None:
+            self._end_waking()
+            self._end_waking = None
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
@@ -125,6 +130,23 @@ class Worker:
         """Look for due jobs now; called after each commit that enqueued one."""
         self._reset_if_forked()
         self._wake.set()
+
+    def interrupt(self) -> None:
+        """Have the jobs that run in callers' threads end between two steps and go back to the queue."""
+        self._stopping.set()
+        self._stopping = threading.Event()
+
+    def let_go(self) -> int:
+        """Give the jobs that run here back to the queue at once, whatever they do now; return how many.
+
+        What their handlers still want to commit is refused, as the lease is gone.
+        """
+        now, leases = self._clock.now(), self._keeper.held()
+        for lease in leases:
+            with self._store.write(self._project_id) as tx:
+                tx.jobs.retry(lease.job_id, lease.token, now, "its worker was stopped", False)
+            lease.lost = not lease.finished
+        return len(leases)
 
     def run_once(self) -> bool:
         """Run one due job in the calling thread; return whether there was one."""
@@ -200,7 +222,7 @@ class Worker:
         except WorkerStoppingError as stopping:
             self._postpone(job, lease, PostponedError(str(stopping), self._clock.now()))
         except Exception as error:  # Whatever a handler raises is kept with its job; the worker outlives it.
-            if self._stopping.is_set():
+            if lease.stopping:
                 # The store may be closed under it; its lease runs out, and the next worker takes it over.
                 logger.info("job.left", extra={"job_id": job.id, "job_kind": job.kind.value})
                 return

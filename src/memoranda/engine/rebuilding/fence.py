@@ -47,8 +47,8 @@ class FencedStore:
                 self._check_index_rests(tx)
             yield tx
 
-    def after_commit(self, wake: Callable[[], None]) -> None:
-        self._store.after_commit(wake)
+    def after_commit(self, wake: Callable[[str], None], *, project_id: str | None = None) -> Callable[[], None]:
+        return self._store.after_commit(wake, project_id=project_id)
 
     def describe(self) -> StoreDescription:
         return self._store.describe()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from datetime import datetime
 
 from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
@@ -15,6 +16,8 @@ from memoranda.engine.ports import StoreDescription
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.sql.connections import Connections
 from memoranda.stores.sql.control import SqlControl
+from memoranda.stores.sql.directory import due_projects, project_ids
+from memoranda.stores.sql.listeners import CommitListeners
 from memoranda.stores.sql.projects import has_tombstones
 from memoranda.stores.sql.search import VectorScan
 from memoranda.stores.sql.statement import Executor
@@ -31,7 +34,7 @@ class SqlStore(ABC):
         self._dialect = engine.dialect
         self._connections = Connections(engine)
         self._scan = scan
-        self._listeners: list[Callable[[], None]] = []
+        self._listeners = CommitListeners()
         self._closed = False
         self._pid = os.getpid()
         self._writing = threading.Lock()
@@ -56,8 +59,16 @@ class SqlStore(ABC):
     def _wrapped(self, error: Exception) -> MemoryStoreError | None:
         """Return our error for a driver's, or None when it is not one."""
 
-    def after_commit(self, wake: Callable[[], None]) -> None:
-        self._listeners.append(wake)
+    def after_commit(self, wake: Callable[[str], None], *, project_id: str | None = None) -> Callable[[], None]:
+        return self._listeners.add(wake, project_id)
+
+    def projects(self) -> Sequence[str]:
+        with self._transaction(_NO_PROJECT, self._begin_read) as (sql, _):
+            return project_ids(sql)
+
+    def due_projects(self, now: datetime) -> Sequence[str]:
+        with self._transaction(_NO_PROJECT, self._begin_read) as (sql, _):
+            return due_projects(sql, now)
 
     def _connection(self) -> PoolProxiedConnection:
         if self._closed:
@@ -69,6 +80,7 @@ class SqlStore(ABC):
         """Take over in a forked child: the parent's connections and locks are not ours to use or close."""
         self._connections.leave_behind()
         self._writing = threading.Lock()
+        self._listeners.renew_lock()
         self._pid = os.getpid()
 
     @contextmanager
@@ -84,8 +96,7 @@ class SqlStore(ABC):
         with self._writing, self._transaction(project_id, begin) as (sql, transaction):
             yield transaction
         if sql.enqueued:
-            for wake in self._listeners:
-                wake()
+            self._listeners.call(project_id)
 
     @contextmanager
     def control(self, *, write: bool = False) -> Iterator[SqlControl]:

@@ -184,12 +184,24 @@ class JobRules(StoreRules):
             assert tx.jobs.remove(Scope()) == 0
 
     def test_a_commit_that_enqueued_wakes_the_worker(self, store: Store, scribe: Scribe) -> None:
-        woken: list[int] = []
-        store.after_commit(lambda: woken.append(1))
+        woken: list[str] = []
+        store.after_commit(woken.append)
         scribe.memory("x")
         assert woken == []
         enqueue(store, sample_job("a"))
-        assert woken == [1]
+        assert woken == [PROJECT]
+
+    def test_a_commit_wakes_who_listens_to_its_project_until_told_to_stop(self, store: Store, stranger: Scribe) -> None:
+        ours: list[str] = []
+        theirs: list[str] = []
+        end = store.after_commit(ours.append, project_id=PROJECT)
+        store.after_commit(theirs.append, project_id=stranger.project_id)
+        enqueue(store, sample_job("a"))
+        assert (ours, theirs) == ([PROJECT], [])
+        end()
+        end()
+        enqueue(store, sample_job("b"))
+        assert (ours, theirs) == ([PROJECT], [])
 
 
 class LeaseRules(StoreRules):

@@ -104,8 +104,8 @@ class TransactionRules(StoreRules):
             assert everything(tx) == inside
 
     def test_a_write_that_was_undone_wakes_nobody(self, store: Store, scribe: Scribe) -> None:
-        woken: list[int] = []
-        store.after_commit(lambda: woken.append(1))
+        woken: list[str] = []
+        store.after_commit(woken.append)
 
         def undone() -> None:
             with store.write(PROJECT) as tx:
