@@ -15,7 +15,7 @@ from memoranda.engine.scope import Scope
 from memoranda.runtime.calls import EngineCalls, Json, at_moment, includes_superseded
 from memoranda.runtime.chunks import context_response
 from memoranda.sdk.errors import MemoryBadRequestError
-from memoranda.sdk.models import ContextResponse, FormatStyle, SourceSpec
+from memoranda.sdk.models import ContextMetadata, ContextResponse, FormatStyle, SourceSpec
 
 SOURCE_NAMES = (STM, *BUILT_IN_KINDS)
 MAX_TOP_K = 200
@@ -46,6 +46,8 @@ class ContextCalls(EngineCalls):
             raise MemoryBadRequestError(f"top_k is {top_k}: give 1 to {MAX_TOP_K}")
         mode = Mode(_name(options.get("mode") or Mode.HYBRID))
         names = _source_names(enabled_sources)
+        if not names:
+            return _empty(_style(format_style), include_memories=include_memories)
         narrowing = Narrowing(where=self._filter(metadata_filter, names))
         scope = self._scope(user_id=user_id, visibility=visibility)
         plans = [
@@ -109,16 +111,23 @@ class ContextCalls(EngineCalls):
 
 
 def _source_names(enabled: Collection[str] | None) -> list[str]:
-    """Return the enabled sources in their canonical order; the facade leaves checking them to us."""
+    """Return the enabled sources in their canonical order, an empty choice too; the facade leaves checking to us."""
     if enabled is None:
         return list(DEFAULT_SOURCES)
     names = {_name(source) for source in enabled}
     unknown = sorted(names - set(SOURCE_NAMES))
-    if unknown or not names:
-        raise MemoryBadRequestError(
-            f"enabled_sources {unknown or 'is empty'}: name at least one of {', '.join(SOURCE_NAMES)}"
-        )
+    if unknown:
+        raise MemoryBadRequestError(f"enabled_sources has {unknown}: use {', '.join(SOURCE_NAMES)}")
     return [name for name in SOURCE_NAMES if name in names]
+
+
+def _empty(style: Style, *, include_memories: bool) -> ContextResponse:
+    """Return what no source gives: nothing, in the form that was asked for."""
+    return ContextResponse(
+        formatted_context=[] if style is Style.OPENAI else "",
+        metadata=ContextMetadata(),
+        selected_memories=[] if include_memories else None,
+    )
 
 
 def _name(value: str | Enum) -> str:
