@@ -1,0 +1,1 @@
+"""What the routes take: one model a request."""

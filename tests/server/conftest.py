@@ -1,0 +1,38 @@
+"""Fixtures of the server's tests: a store in a temporary folder, served on loopback to everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from memoranda.runtime.hosting import EngineHost
+from memoranda.server.access.principal import OpenGatekeeper
+from memoranda.server.app import create_app
+from memoranda.server.settings import ServerSettings
+from tests.server.live import open_host, serving
+
+FLAT = "/api/v1/memory"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[EngineHost]:
+    with closing(open_host(tmp_path)) as host:
+        yield host
+
+
+@pytest.fixture
+def url(host: EngineHost) -> Iterator[str]:
+    """The URL of a server without authentication over ``host``."""
+    with serving(create_app(host, OpenGatekeeper(), ServerSettings())) as url:
+        yield url
+
+
+@pytest.fixture
+def http(url: str) -> Iterator[httpx.Client]:
+    """A client of the flat routes: ``http.post("/turns", json=…)``."""
+    with httpx.Client(base_url=url + FLAT) as client:
+        yield client
