@@ -325,6 +325,7 @@ class ProjectRow:
 
     ``filling`` names, for each filter key that was declared later, the sources whose records do not have it yet.
     ``rebuilding`` has, by ``reembed`` and ``reindex``, what such a run is to lead to and how far it has come.
+    ``pending_config`` is a configuration that was stored and is not in force yet.
     """
 
     project_id: str
@@ -337,3 +338,4 @@ class ProjectRow:
     embedder_dimension: int = 0
     filling: Mapping[str, Sequence[str]] = field(default_factory=dict)
     rebuilding: Mapping[str, JsonObject] = field(default_factory=dict)
+    pending_config: JsonObject | None = None

@@ -53,6 +53,7 @@ projects = _table(
     _key("org_id"),
     _int("created_at"),
     _text("config", optional=True),
+    _text("pending_config", optional=True),
     _key("analyser"),
     _key("embedder_model"),
     _key("embedder_fingerprint"),

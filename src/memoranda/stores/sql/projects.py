@@ -25,6 +25,7 @@ _FIELDS = (
     "embedder_dimension",
     "filling",
     "rebuilding",
+    "pending_config",
 )
 
 _GET = Statement(select(*(projects.c[name] for name in _FIELDS)).where(projects.c.project_id == _PROJECT))
@@ -89,7 +90,7 @@ class SqlProjectRows:
         row = self._sql.one(_GET)
         if row is None:
             return None
-        org_id, created_at, config, analyser, model, fingerprint, dimension, filling, rebuilding = row
+        org_id, created_at, config, analyser, model, fingerprint, dimension, filling, rebuilding, pending = row
         return ProjectRow(
             project_id=self._sql.project_id,
             created_at=from_micros(created_at),
@@ -101,6 +102,7 @@ class SqlProjectRows:
             embedder_dimension=dimension,
             filling=filling_from(filling),
             rebuilding=rebuilding_from(rebuilding),
+            pending_config=object_from(pending),
         )
 
     def put(self, row: ProjectRow) -> None:
@@ -115,6 +117,7 @@ class SqlProjectRows:
             embedder_dimension=row.embedder_dimension,
             filling=optional_json(row.filling or None),
             rebuilding=optional_json(row.rebuilding or None),
+            pending_config=optional_json(row.pending_config),
         )
 
     def allocate_keys(self, count: int) -> int:

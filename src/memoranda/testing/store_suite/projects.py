@@ -16,7 +16,9 @@ class ProjectRules(StoreRules):
     """``ProjectRows`` but for tombstones."""
 
     def test_a_project_comes_back_as_it_was_written(self, store: Store) -> None:
-        row = ProjectRow(PROJECT, NOW, "org", {"memory": {"n": [1]}}, "analyser", "model", "hash", 512)
+        row = ProjectRow(
+            PROJECT, NOW, "org", {"memory": {"n": [1]}}, "analyser", "model", "hash", 512, pending_config={"n": 2}
+        )
         with store.write(PROJECT) as tx:
             assert tx.projects.get() is None
             tx.projects.put(row)

@@ -289,6 +289,7 @@ def upgrade() -> None:
         sa.Column("org_id", KEY, server_default=sa.text("''"), nullable=False),
         sa.Column("created_at", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("config", sa.Text(), nullable=True),
+        sa.Column("pending_config", sa.Text(), nullable=True),
         sa.Column("analyser", KEY, server_default=sa.text("''"), nullable=False),
         sa.Column("embedder_model", KEY, server_default=sa.text("''"), nullable=False),
         sa.Column("embedder_fingerprint", KEY, server_default=sa.text("''"), nullable=False),
