@@ -1,0 +1,54 @@
+"""What the tests of access share: a store with two projects, its accounts and its keys, and a clock to set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memoranda.engine.records import ProjectRow
+from memoranda.server.access.accounts import AccountDraft, NewSecret
+from memoranda.server.access.gatekeeper import Access, AccessGatekeeper
+from memoranda.server.access.signing_keys import SigningKeys
+from memoranda.stores.sqlite import SqliteStore
+from memoranda.testing.clock import ManualClock
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
+    """A store with the projects ``a`` and ``b``."""
+    store = SqliteStore.open(tmp_path / "memory.db")
+    for project_id in ("a", "b"):
+        with store.write(project_id) as tx:
+            tx.projects.put(ProjectRow(project_id=project_id, created_at=clock.now()))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def access(store: SqliteStore, tmp_path: Path, clock: ManualClock) -> Access:
+    return Access.of(store, SigningKeys(tmp_path / "keys.json", clock), clock)
+
+
+@pytest.fixture
+def gatekeeper(access: Access) -> AccessGatekeeper:
+    return AccessGatekeeper(access)
+
+
+def made(access: Access, project_id: str = "a", *roles: str, **fields: object) -> NewSecret:
+    """A new account; a developer's when no role is named."""
+    return access.accounts.create(project_id, AccountDraft("app", roles or ("AGENT_DEVELOPER",), **fields))  # type: ignore[arg-type]
+
+
+def bearer(access: Access, new: NewSecret, *, user_id: str | None = None) -> str:
+    """The header of a new token of an account."""
+    return f"Bearer {access.tokens.mint(new.account, user_id=user_id).access_token}"
