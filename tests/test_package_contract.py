@@ -27,9 +27,9 @@ SHARED_NAMES = set(
 
 OUR_NAMES = set(
     """
-    AsyncMemory BreakerEntry BulkItemResult ChunkExplanation CustomInput DeletionReport EpisodicInput FailureEntry
+    AgentHost AsyncAgentHost AsyncMemory BreakerEntry BulkItemResult ChunkExplanation CustomInput DeletionReport EpisodicInput FailureEntry
     FailurePage LegScore MemoryConfigError MemoryConflictError MemoryCrudClient MemoryEmbedderMismatchError MemoryEntry
-    MemoryInput MemoryManagement MemoryNotFoundError MemoryPage MemoryStoreError MemoryUpdate ProceduralInput
+    MemoryInput MemoryManagement MemoryNotFoundError MemoryPage MemoryReplyNotRecordedError MemoryStoreError MemoryUpdate ProceduralInput
     SemanticInput StatusReport TaxonomicInput TurnEntry TurnInput TurnPage __version__
     """.split()
 )

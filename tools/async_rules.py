@@ -59,6 +59,9 @@ _ASYNC_MADE = """\
     Make one with `await AsyncMemory.open("memory.db")` for a local file, with connection settings for a service, or
     with a `runtime` of your own. A handle may be used from many tasks, and from several event loops.
 
+    Calls of a service wait natively, without any thread. Each event loop has connections of its own there, which end
+    with the loop (`asyncio.run`) or with `close`.
+
     A call of a runtime that blocks, as the engine in this process does, takes one hop to a thread of the handle's own:
     the loop goes on, and when the task is cancelled the call is made whole or not at all.
 """
@@ -94,7 +97,8 @@ _FACADE_TARGETS = tuple(
             {
                 "`Memory`: one facade": "`AsyncMemory`: one facade",
                 _MADE: _ASYNC_MADE,
-                '"Memory.open(': '"AsyncMemory.open(',
+                "AsyncConnection(service, service, owned=service)": "ServiceConnection(service)",
+                "_connection import AsyncConnection": "_connection import AsyncConnection, ServiceConnection",
                 "    async def open(": "    @awaited_or_entered\n    async def open(",
                 "_opening import open_engine": "_opening import awaited_or_entered, open_engine",
                 "with the engine in this process.\n\n": "with the engine in this process.\n\n"
@@ -104,6 +108,136 @@ _FACADE_TARGETS = tuple(
         ),
     )
 )
+
+# --- the runtime over HTTP
+
+# What its parts call: methods of the transport, and the transport's own of the pool.
+_HTTP_CALLS = frozenset({"send", "find", "close", "require_memoranda", "_answer", "_pause", "_search", "_deleted"})
+
+
+def _http_waits(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _HTTP_CALLS | {"_counted"}
+
+
+_HTTP = Dialect(is_awaited=_http_waits, is_entered=lambda _: False)
+_ENGINE_NAMES = {
+    name: f"Async{name}" for name in ("MemoryRuntime", "MemoryCrudClient", "MemoryManagement", "Closeable")
+}
+
+_HTTP_TARGETS = tuple(
+    Target(f"{SDK}/{name}", f"{SDK}/aio/{name}", _HTTP, names, texts)
+    for name, names, texts in (
+        (
+            "_transport.py",
+            {"Transport": "AsyncTransport", "Pool": "AsyncPool"},
+            {
+                "import Callable": "import Awaitable, Callable",
+                "Callable[[float], None]": "Callable[[float], Awaitable[None]]",
+            },
+        ),
+        (
+            "_direct_crud.py",
+            {"DirectCrud": "AsyncDirectCrud", "Transport": "AsyncTransport"},
+            {"`MemoryCrudClient` of": "`AsyncMemoryCrudClient` of"},
+        ),
+        (
+            "_http_management.py",
+            {"HttpManagement": "AsyncHttpManagement", "Transport": "AsyncTransport"},
+            {"`MemoryManagement` of": "`AsyncMemoryManagement` of"},
+        ),
+        (
+            "_http_runtime.py",
+            {
+                "HttpMemoryRuntime": "AsyncHttpMemoryRuntime",
+                "DirectCrud": "AsyncDirectCrud",
+                "HttpManagement": "AsyncHttpManagement",
+                "Transport": "AsyncTransport",
+            },
+            {
+                "`MemoryRuntime`, `MemoryCrudClient` and `MemoryManagement`": "`AsyncMemoryRuntime`, "
+                "`AsyncMemoryCrudClient` and `AsyncMemoryManagement`",
+                "import Callable": "import Awaitable, Callable",
+                "Callable[[float], None]": "Callable[[float], Awaitable[None]]",
+            },
+        ),
+        (
+            "_connecting.py",
+            _ENGINE_NAMES | {"HttpMemoryRuntime": "AsyncHttpMemoryRuntime"},
+            {
+                "from the facade to HTTP": "from the asynchronous facade to HTTP",
+                "_connection import AsyncCloseable": "aio._opening import AsyncCloseable",
+                "memoranda.sdk._http_runtime import HttpMemoryRuntime": "memoranda.sdk.aio._http_runtime import "
+                "AsyncHttpMemoryRuntime",
+            },
+        ),
+    )
+)
+
+# --- what hosts of agents stand on
+
+_APP_BOUND = Target(
+    f"{SDK}/_app_bound.py",
+    f"{SDK}/aio/_app_bound.py",
+    Dialect(is_awaited=lambda _: False, is_entered=lambda _: False, functions={"close": "close"}),
+    {
+        "Connection": "AsyncConnection",
+        "MemoryRuntime": "AsyncMemoryRuntime",
+        "MemoryCrudClient": "AsyncMemoryCrudClient",
+        "MemoryManagement": "AsyncMemoryManagement",
+    },
+)
+
+_HOST_CALLS = frozenset(
+    {"record_turn", "_record", "_begin", "_cut_off", "reply", "_keep", "_keep_part", "_end_early", "call", "close"}
+)
+
+
+def _host_waits(call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in _HOST_CALLS
+    return _last(call.func) in {"agent", "next"}
+
+
+_HOST = Target(
+    f"{SDK}/ambient.py",
+    f"{SDK}/aio/ambient.py",
+    Dialect(
+        is_awaited=_host_waits,
+        is_entered=lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "self.run",
+        asynchronous_classes=frozenset({"Agent"}),
+        functions={"__enter__": "__aenter__", "__exit__": "__aexit__"},
+    ),
+    {
+        "Agent": "AsyncAgent",
+        "AgentHost": "AsyncAgentHost",
+        "AgentRun": "AsyncAgentRun",
+        "Generator": "AsyncGenerator",
+        "Iterator": "AsyncIterator",
+        "Memory": "AsyncMemory",
+        "StopIteration": "StopAsyncIteration",
+        "StreamingAgent": "AsyncStreamingAgent",
+        "next": "anext",
+    },
+    {
+        '"""`AgentHost`: run': '"""`AsyncAgentHost`: run',
+        "host = AgentHost(memory)\n    with": "host = AsyncAgentHost(memory)\n    async with",
+        "run.reply(answer(question, run.memory))  #": "await run.reply(await answer(question, run.memory))  #",
+        "`AgentHost.": "`AsyncAgentHost.",
+        "import Callable, AsyncGenerator": "import Awaitable, Callable, AsyncGenerator",
+        "AsyncGenerator[T, None, None]": "AsyncGenerator[T, None]",
+        "[[str, AsyncMemory], T]": "[[str, AsyncMemory], Awaitable[T]]",
+        'calls: ClassVar[tuple[str, ...]] = ("function",)': 'calls: ClassVar[tuple[str, ...]] = ("function", '
+        '"coroutine function")',
+        '("function", "generator function")': '("function", "asynchronous generator function")',
+        "await pieces.close()": "await pieces.aclose()",
+        "contextlib.closing": "contextlib.aclosing",
+        "`AgentHost` is for functions and generators; use\n    `AsyncAgentHost` over an `AsyncMemory` for coroutine "
+        "functions and asynchronous generators.": "`AsyncAgentHost` is for coroutine\n    functions and asynchronous "
+        "generators; use `AgentHost` over a `Memory` for functions and generators.",
+    },
+)
+
+_HOST_TARGETS = (_APP_BOUND, _HOST)
 
 # --- its tests
 
@@ -154,11 +288,12 @@ _TEST_TARGETS = tuple(
     )
 )
 
-TARGETS = _FACADE_TARGETS + _TEST_TARGETS
+TARGETS = _FACADE_TARGETS + _HTTP_TARGETS + _HOST_TARGETS + _TEST_TARGETS
 
 # What is written by hand beside the generated files: names that the asynchronous colour takes from there.
 BY_HAND = {
     "memoranda.sdk._connection": ("memoranda.sdk.aio._connection", {"AsyncConnection"}),
+    "memoranda.sdk._pool": ("memoranda.sdk.aio._pool", {"AsyncPool", "pause"}),
     "memoranda.sdk._opening": ("memoranda.sdk.aio._opening", {"open_engine"}),
     "memoranda": ("memoranda", {"AsyncMemory"}),
     "tests.sdk.recording": ("tests.sdk.recording", {"over_async"}),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from memoranda._version import __version__
 
 if TYPE_CHECKING:
+    from memoranda.sdk.aio.ambient import AsyncAgentHost
     from memoranda.sdk.aio.memory import AsyncMemory
+    from memoranda.sdk.ambient import AgentHost
     from memoranda.sdk.errors import (
         MemoryAPIError,
         MemoryAuthError,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
         MemoryNotFoundError,
         MemoryNotProvisionedError,
         MemoryNotSupportedError,
+        MemoryReplyNotRecordedError,
         MemoryRouteNotFoundError,
         MemoryServerError,
         MemoryStoreError,
@@ -83,7 +86,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AgentHost",
     "AmbientIdentityRuntime",
+    "AsyncAgentHost",
     "AsyncMemory",
     "BreakerEntry",
     "BulkCreateSemanticResult",
@@ -128,6 +133,7 @@ __all__ = [
     "MemoryNotProvisionedError",
     "MemoryNotSupportedError",
     "MemoryPage",
+    "MemoryReplyNotRecordedError",
     "MemoryRequestContext",
     "MemoryRouteNotFoundError",
     "MemoryRuntime",
@@ -154,8 +160,12 @@ __all__ = [
 ]
 
 _HOMES = ("memoranda.sdk.memory", "memoranda.sdk.errors", "memoranda.sdk.protocol", "memoranda.sdk.models")
-# Loaded when it is named: with the others it would bring asyncio to every program.
-_ASYNCHRONOUS_HOME = "memoranda.sdk.aio.memory"
+# Loaded when they are named: most programs need none of them, and some bring asyncio.
+_LATE_HOMES = {
+    "AgentHost": "memoranda.sdk.ambient",
+    "AsyncAgentHost": "memoranda.sdk.aio.ambient",
+    "AsyncMemory": "memoranda.sdk.aio.memory",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -163,8 +173,8 @@ def __getattr__(name: str) -> object:
     # first model is made, and a program that only names the package should not pay it.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "AsyncMemory":
-        return vars(import_module(_ASYNCHRONOUS_HOME))[name]
+    if name in _LATE_HOMES:
+        return vars(import_module(_LATE_HOMES[name]))[name]
     for home in _HOMES:
         module = import_module(home)
         globals().update({public: vars(module)[public] for public in __all__ if public in vars(module)})

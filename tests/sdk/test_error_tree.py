@@ -13,6 +13,7 @@ PARENTS = {
     "MemoryClientError": "ValueError",
     "MemoryNotSupportedError": "MemoryClientError",
     "MemoryConfigError": "MemoryClientError",
+    "MemoryReplyNotRecordedError": "Exception",
     "MemoryAPIError": "Exception",
     "MemoryAuthError": "MemoryAPIError",
     "MemoryNotProvisionedError": "MemoryAPIError",

@@ -8,6 +8,7 @@
        ├─ MemoryNotSupportedError       this connection cannot do that
        └─ MemoryConfigError             the project configuration is wrong, or changes what may not change
     Exception
+    ├─ MemoryReplyNotRecordedError      an agent replied, and its turn could not be recorded
     └─ MemoryAPIError                   the engine or the service refused or failed
        ├─ MemoryAuthError
        ├─ MemoryNotProvisionedError
@@ -42,6 +43,7 @@ __all__ = [
     "MemoryNotFoundError",
     "MemoryNotProvisionedError",
     "MemoryNotSupportedError",
+    "MemoryReplyNotRecordedError",
     "MemoryRouteNotFoundError",
     "MemoryServerError",
     "MemoryStoreError",
@@ -83,6 +85,21 @@ class MemoryConfigError(MemoryClientError):
     def __str__(self) -> str:
         place = ", ".join(part for part in (self.path, f"line {self.line}" if self.line else None) if part)
         return f"{place}: {self.message}" if place else self.message
+
+
+class MemoryReplyNotRecordedError(Exception):
+    """An agent that its host ran has replied, and the turn could not be recorded; `__cause__` says why.
+
+    `reply` is what the agent returned (of a stream: the text that was said), so that it can still be delivered, and
+    `run_id` the run that may be retried.
+    """
+
+    error_code: ClassVar[str] = "REPLY_NOT_RECORDED"
+
+    def __init__(self, cause: BaseException, *, reply: object, run_id: str) -> None:
+        super().__init__(f"the reply of run {run_id} could not be recorded ({type(cause).__name__}: {cause})")
+        self.reply = reply
+        self.run_id = run_id
 
 
 class MemoryAPIError(Exception):
