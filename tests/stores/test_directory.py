@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
-from memoranda.engine.records import Job, JobKind, ProjectRow
+from memoranda.engine.jobs.failure import Cause, FailureClass
+from memoranda.engine.jobs.worker import failure_of
+from memoranda.engine.records import Backlog, Job, JobKind, ProjectRow
 from memoranda.stores.sql import directory
 from memoranda.stores.sqlite import SqliteStore
 from memoranda.testing.samples import NOW, later, sample_job
@@ -64,3 +66,14 @@ def test_looking_for_due_projects_reads_an_index_and_no_job_twice(store: SqliteS
     connection.close()
     assert any("jobs_due (project_id=? AND state=? AND run_at<?)" in step for step in plan), plan
     assert not any(step.startswith("SCAN jobs") for step in plan), plan
+
+
+def test_backlog_counts_jobs_and_failures_of_all_projects(store: SqliteStore) -> None:
+    put(store, "a", replace(sample_job("due"), run_at=NOW))
+    put(store, "b", replace(sample_job("due"), run_at=later(minutes=1)))
+    put(store, "b", replace(sample_job("later"), run_at=later(days=1)))
+    with store.write("a") as tx:
+        tx.failures.insert(failure_of(sample_job("x"), Cause(FailureClass.CONTENT, "refused"), NOW))
+    found = store.backlog(later(minutes=2))
+    assert found == Backlog(pending=3, running=0, due=2, failures=1, oldest_due_seconds=120.0)
+    assert store.backlog(NOW - timedelta(days=1)).oldest_due_seconds == 0.0

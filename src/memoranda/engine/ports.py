@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from memoranda.engine.jobs.breaker import BreakerRows
 from memoranda.engine.portability.rows import PortableRows
 from memoranda.engine.rebuilding.rows import RebuildRows
+from memoranda.engine.records import Backlog
 from memoranda.engine.rows import (
     DocumentRow,
     FailureRows,
@@ -215,6 +216,10 @@ class SharedStore(Store, Protocol):
 
     def projects(self) -> Sequence[str]:
         """Return the ids of all projects, in order."""
+        ...
+
+    def backlog(self, now: datetime) -> Backlog:
+        """Return how much background work waits, whatever the project."""
         ...
 
     def due_projects(self, now: datetime) -> Sequence[str]:

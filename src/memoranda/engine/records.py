@@ -320,6 +320,18 @@ class RecordVectors:
 
 
 @dataclass(frozen=True, slots=True)
+class Backlog:
+    """The background work of all projects of a store: jobs by state, those that are due, and failures that are kept."""
+
+    pending: int
+    running: int
+    due: int
+    failures: int
+    oldest_due_seconds: float
+    """How long the job that waits longest has been due."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectRow:
     """What is fixed or remembered about a project as such; empty strings where not yet fixed.
 

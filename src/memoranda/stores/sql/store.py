@@ -13,7 +13,9 @@ from sqlalchemy import Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
 from memoranda.engine.ports import StoreDescription
+from memoranda.engine.records import Backlog
 from memoranda.sdk.errors import MemoryStoreError
+from memoranda.stores.sql.backlog import backlog
 from memoranda.stores.sql.connections import Connections
 from memoranda.stores.sql.control import SqlControl
 from memoranda.stores.sql.directory import due_projects, project_ids
@@ -69,6 +71,10 @@ class SqlStore(ABC):
     def due_projects(self, now: datetime) -> Sequence[str]:
         with self._transaction(_NO_PROJECT, self._begin_read) as (sql, _):
             return due_projects(sql, now)
+
+    def backlog(self, now: datetime) -> Backlog:
+        with self._transaction(_NO_PROJECT, self._begin_read) as (sql, _):
+            return backlog(sql, now)
 
     def _connection(self) -> PoolProxiedConnection:
         if self._closed:
