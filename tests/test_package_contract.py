@@ -27,10 +27,11 @@ SHARED_NAMES = set(
 
 OUR_NAMES = set(
     """
-    AgentHost AsyncAgentHost AsyncMemory BreakerEntry BulkItemResult ChunkExplanation CustomInput DeletionReport EpisodicInput FailureEntry
-    FailurePage LegScore MemoryConfigError MemoryConflictError MemoryCrudClient MemoryEmbedderMismatchError MemoryEntry
-    MemoryInput MemoryManagement MemoryNotFoundError MemoryPage MemoryReplyNotRecordedError MemoryStoreError MemoryUpdate ProceduralInput
-    SemanticInput StatusReport TaxonomicInput TurnEntry TurnInput TurnPage __version__
+    AgentHost AsyncAgentHost AsyncMemory BreakerEntry BulkItemResult ChunkExplanation CustomInput DeletionReport
+    EpisodicInput FailureEntry FailurePage LegScore MemoryConfigError MemoryConflictError MemoryCrudClient
+    MemoryEmbedderMismatchError MemoryEntry MemoryInput MemoryManagement MemoryNotFoundError MemoryPage
+    MemoryReplyNotRecordedError MemoryStoreError MemoryUpdate ProceduralInput SemanticInput StatusReport
+    TaxonomicInput TurnEntry TurnInput TurnPage __version__
     """.split()
 )
 
