@@ -38,6 +38,10 @@ class SqliteRules:
             each.close()
 
 
+class TestChange(SqliteRules, store_suite.ChangeRules):
+    pass
+
+
 class TestControl(SqliteRules, store_suite.ControlRules):
     pass
 

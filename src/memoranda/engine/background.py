@@ -14,6 +14,7 @@ from memoranda.engine.extraction.pipeline import ExtractHandler, snapshot_failed
 from memoranda.engine.extraction.reconcile import Reconciler
 from memoranda.engine.extraction.related import RelatedMemories
 from memoranda.engine.extraction.snapshot import Promoter
+from memoranda.engine.feed.reading import ChangeFeed
 from memoranda.engine.jobs.backfill import BackfillHandler
 from memoranda.engine.jobs.embed import EmbedHandler
 from memoranda.engine.jobs.expire import ExpireHandler
@@ -53,14 +54,17 @@ def build_background(parts: BackgroundParts, settings: WorkerSettings | None = N
     promoter = Promoter(
         store, project_id, clock, config=parts.config, planner=parts.planner, embedder=parts.embedding.name
     )
+    feed = ChangeFeed(store, project_id, clock, parts.config.change_feed)
     embedder = (parts.embedding.name,) if parts.embedding.available else ()
     provided = replace(settings or WorkerSettings(), extractors=("", *parts.extractors), embedders=("", *embedder))
-    handlers = Handlers(_handlers(parts, promoter), on_failure={JobKind.EXTRACT: snapshot_failed})
+    handlers = Handlers(
+        _handlers(parts, promoter, feed), on_failure={JobKind.EXTRACT: snapshot_failed}, before=feed.tidy
+    )
     worker = Worker(store, project_id, clock, handlers, provided)
     return BackgroundService(store, project_id, clock, worker=worker, promoter=promoter)
 
 
-def _handlers(parts: BackgroundParts, promoter: Promoter) -> dict[JobKind, JobHandler]:
+def _handlers(parts: BackgroundParts, promoter: Promoter, feed: ChangeFeed) -> dict[JobKind, JobHandler]:
     store, project_id, clock = parts.store, parts.project_id, parts.clock
     kinds = (*BUILT_IN_KINDS, *(custom.name for custom in parts.config.custom_memory_types))
     handlers: dict[JobKind, JobHandler] = {
@@ -74,7 +78,7 @@ def _handlers(parts: BackgroundParts, promoter: Promoter) -> dict[JobKind, JobHa
             reconciler=Reconciler(parts.writer, parts.analyser, clock),
             related=RelatedMemories(parts.analyser, clock, parts.embedding),
         ),
-        JobKind.EXPIRE: ExpireHandler(store, project_id, clock, parts.writer),
+        JobKind.EXPIRE: ExpireHandler(store, project_id, clock, parts.writer, feed),
         JobKind.BACKFILL: BackfillHandler(
             store, project_id, clock, analyser=parts.analyser, config=parts.config, planner=parts.planner
         ),

@@ -153,6 +153,20 @@ class IdentityConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeFeedConfig:
+    """What the change feed tells of, and for how long an entry is kept."""
+
+    memories: bool = True
+    turns: bool = False
+    keep_days: int = 30
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the feed tells of anything."""
+        return self.memories or self.turns
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectConfig:
     """The whole configuration of one project; every field has the default of the documentation.
 
@@ -173,6 +187,7 @@ class ProjectConfig:
     analyser: AnalyserConfig = AnalyserConfig()
     spending: SpendingConfig = SpendingConfig()
     identity: IdentityConfig = IdentityConfig()
+    change_feed: ChangeFeedConfig = ChangeFeedConfig()
 
     @property
     def snapshot(self) -> SnapshotConfig:

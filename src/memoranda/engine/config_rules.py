@@ -14,6 +14,7 @@ from memoranda.engine.config_model import (
     AnalyserConfig,
     BackgroundExtractionConfig,
     CapacityConfig,
+    ChangeFeedConfig,
     CustomType,
     ExtractionConfig,
     ExtractionModelConfig,
@@ -102,6 +103,7 @@ def read_block(node: Node, path: str | None = None) -> ProjectConfig:
         tasks=_tasks(block),
         analyser=_analyser(block),
         spending=_spending(block),
+        change_feed=_change_feed(block),
         identity=IdentityConfig(_or(block.section("identity", ("enforce",)).flag("enforce"), IdentityConfig().enforce)),
     )
     _check_short_term_leg(block, config)
@@ -126,6 +128,16 @@ def _spending(block: Section) -> SpendingConfig:
     section = block.section("spending", ("tokens_per_day", "calls_per_day"))
     return SpendingConfig(
         section.whole("tokens_per_day", 1, _MOST_A_DAY), section.whole("calls_per_day", 1, _MOST_A_DAY)
+    )
+
+
+def _change_feed(block: Section) -> ChangeFeedConfig:
+    section = block.section("change_feed", ("memories", "turns", "keep_days"))
+    default = ChangeFeedConfig()
+    return ChangeFeedConfig(
+        memories=_or(section.flag("memories"), default.memories),
+        turns=_or(section.flag("turns"), default.turns),
+        keep_days=_or(section.whole("keep_days", 1, 3_650), default.keep_days),
     )
 
 

@@ -32,6 +32,7 @@ class DeletionService:
         self._project_id = project_id
         self._purger = purger
         self._clock = clock
+        self._changes = purger.changes
 
     def delete_turn(self, turn_id: str, *, user_id: str | None = None) -> DeletionCounts:
         """Remove a turn, what was extracted from it alone, and its snapshot when no turn of it is left.
@@ -76,7 +77,10 @@ class DeletionService:
         tombstone = Tombstone(new_id(), user_id, tx.projects.last_key(), now, session_id=session_id)
         work = PurgeWork.of(tombstone)
         counts = DeletionCounts(jobs=tx.jobs.remove(work.scope), failures=tx.failures.remove(work.scope))
-        if session_id is not None:
+        if session_id is None:
+            self._purger.forget_in_feed(tx, work)
+        else:
+            self._changes.session_deleted(tx, user_id, session_id)
             counts += self._purger.remove_derived(tx, work)
         tx.projects.add_tombstone(tombstone)
         tx.turns.release_keys(work.scope)

@@ -12,6 +12,7 @@ from memoranda.engine.context.assemble import ContextAssembler
 from memoranda.engine.deletion import DeletionService
 from memoranda.engine.embedding import EmbeddingService
 from memoranda.engine.extraction.items import Extractor
+from memoranda.engine.feed.reading import ChangeFeed
 from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.links import LinkService
 from memoranda.engine.memories import MemoryWriter
@@ -104,6 +105,7 @@ class MemoryEngine:
             kinds=searched_kinds(config),
         )
         self.assembler = ContextAssembler(self.searcher, providers.count_tokens)
+        self.feed = ChangeFeed(store, project_id, clock, config.change_feed)
         self.background = build_background(
             BackgroundParts(
                 store=store,

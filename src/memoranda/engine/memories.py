@@ -17,6 +17,8 @@ from memoranda.engine.draft_checks import (
     checked_visibility,
 )
 from memoranda.engine.drafts import MemoryChanges, MemoryDraft, SaveStatus, Unset, Written
+from memoranda.engine.feed.log import ChangeLog
+from memoranda.engine.feed.rows import Operation
 from memoranda.engine.ids import new_id
 from memoranda.engine.indexing import entry_for_memory
 from memoranda.engine.jobs.planner import JobPlanner
@@ -64,6 +66,7 @@ class MemoryWriter:
         self._clock = clock
         self._config = config
         self._planner = planner
+        self.changes = ChangeLog(clock, config.change_feed)
 
     # --- adding
 
@@ -131,6 +134,7 @@ class MemoryWriter:
             record = replace(record, status=MemoryStatus.SUPERSEDED, valid_to=retired_at)
         tx.memories.insert([record])
         tx.sources.add(record.id, draft.turn_ids, draft.snapshot_id)
+        self.changes.memory(tx, Operation.CREATED, record)
         state = self._index(tx, record, vectors)
         return Written(record, SaveStatus.CREATED, state)
 
@@ -181,7 +185,7 @@ class MemoryWriter:
             began = max(moved, old.valid_from)
         tx.memories.add_history(replace(old, valid_to=began), now)
         record = replace(changed, version=old.version + 1, valid_from=began, updated_at=now)
-        tx.memories.update(record)
+        self.changes.update_memory(tx, record)
         return Written(record, SaveStatus.UPDATED, self._reindex(tx, old, record, vectors))
 
     def _replace(self, tx: Transaction, old: MemoryRecord, draft: MemoryDraft, vectors: Vectors) -> Written:
@@ -198,7 +202,7 @@ class MemoryWriter:
             # What a caller once wrote directly does not go with a turn that spoke of it later.
             origin="direct" if old.origin == "direct" else draft.origin,
         )
-        tx.memories.update(record)
+        self.changes.update_memory(tx, record)
         tx.sources.add(record.id, draft.turn_ids, draft.snapshot_id)
         return Written(record, SaveStatus.UPDATED, self._reindex(tx, old, record, vectors))
 
@@ -222,7 +226,7 @@ class MemoryWriter:
                 tx.memories.add_history(replace(state, valid_to=past.valid_from), now)
         tx.memories.add_history(replace(past, valid_to=ends or current.valid_from), now)
         record = replace(current, version=current.version + 1, updated_at=now)
-        tx.memories.update(record)
+        self.changes.update_memory(tx, record)
         tx.sources.add(record.id, draft.turn_ids, draft.snapshot_id)
         return Written(record, SaveStatus.UPDATED, self._vector_state(tx, record))
 
@@ -232,7 +236,7 @@ class MemoryWriter:
         record = replace(found, occurrences=found.occurrences + 1, updated_at=now)
         if draft.ttl_days is not None or found.expires_at is not None:
             record = replace(record, expires_at=expiry(draft.ttl_days, now))
-        tx.memories.update(record)
+        self.changes.update_memory(tx, record)
         tx.sources.add(record.id, draft.turn_ids, draft.snapshot_id)
         if record.expires_at == found.expires_at:
             return Written(record, SaveStatus.REPEATED, self._vector_state(tx, record))
@@ -243,7 +247,7 @@ class MemoryWriter:
     ) -> Written:
         """Count that a record was stated once more, by these sources."""
         record = replace(record, occurrences=record.occurrences + 1, updated_at=self._clock.now())
-        tx.memories.update(record)
+        self.changes.update_memory(tx, record)
         tx.sources.add(record.id, turn_ids, snapshot_id)
         return Written(record, SaveStatus.REPEATED, self._vector_state(tx, record))
 
@@ -255,7 +259,7 @@ class MemoryWriter:
         if record.valid_to is not None:
             ends = min(ends, record.valid_to)
         retired = replace(record, status=MemoryStatus.SUPERSEDED, valid_to=ends, updated_at=self._clock.now())
-        tx.memories.update(retired)
+        self.changes.update_memory(tx, retired, Operation.SUPERSEDED)
         tx.index.set_state([record.key], IndexState.SUPERSEDED)
         return retired
 
@@ -269,7 +273,7 @@ class MemoryWriter:
             slot=record.slot if taken is None else record.id,
             updated_at=self._clock.now(),
         )
-        tx.memories.update(restored)
+        self.changes.update_memory(tx, restored)
         tx.index.set_state([record.key], IndexState.CURRENT)
         return restored
 
@@ -298,6 +302,7 @@ class MemoryWriter:
         rows = tx.search.documents(keys)
         links = [link.id for link in tx.links.of(ids)]
         tx.sources.remove_memories(ids)
+        self.changes.memories_deleted(tx, ids)
         return DeletionCounts(
             links=tx.links.delete(links),
             history=history,

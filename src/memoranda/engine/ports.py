@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from memoranda.engine.feed.rows import ChangeRows
 from memoranda.engine.jobs.breaker import BreakerRows
 from memoranda.engine.portability.rows import PortableRows
 from memoranda.engine.rebuilding.rows import RebuildRows
@@ -40,6 +41,7 @@ from memoranda.engine.rows import (
 from memoranda.engine.usage import UsageRows
 
 __all__ = [
+    "ChangeRows",
     "ChatModel",
     "ChatReply",
     "Clock",
@@ -171,6 +173,8 @@ class Transaction(Protocol):
     def rebuild(self) -> RebuildRows: ...
     @property
     def portable(self) -> PortableRows: ...
+    @property
+    def changes(self) -> ChangeRows: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,7 @@ class Store(Protocol):
         ...
 
     def after_commit(self, wake: Callable[[str], None], *, project_id: str | None = None) -> Callable[[], None]:
-        """Call ``wake`` with the project after each committed change that enqueued a job (from the committing thread).
+        """Call ``wake`` with the project after each commit of a job or of a feed entry (from the committing thread).
 
         Of one project, or (None) of all. Calling what is returned ends it; again is harmless.
         """

@@ -61,6 +61,7 @@ class Purger:
     def __init__(self, writer: MemoryWriter, *, batch: int = BATCH) -> None:
         self._writer = writer
         self.batch = batch
+        self.changes = writer.changes
 
     def step(self, tx: Transaction, work: PurgeWork) -> tuple[DeletionCounts, bool]:
         """Remove at most one batch; return what went and whether it was the last, with which the tombstone goes."""
@@ -73,6 +74,9 @@ class Purger:
             return self._writer.remove(tx, memories), False
         counts = self._remove_sessions(tx, work)
         if work.session_id is None:
+            # Again: a change that had begun may have committed after the first look.
+            self.forget_in_feed(tx, work)
+            self.changes.user_deleted(tx, work.user_id)
             counts += self._remove_profile(tx, work)
             tx.index.forget_empty(work.user_id)
         tx.projects.remove_tombstone(work.tombstone_id)
@@ -82,12 +86,17 @@ class Purger:
         """Remove turns and the memories that were extracted from them alone."""
         ids, keys = [turn.id for turn in turns], [turn.key for turn in turns]
         rows = tx.search.documents(keys)
+        self.changes.turns_deleted(tx, ids)
         counts = DeletionCounts(
             postings=tx.index.remove(keys),
             vectors=sum(row.vector_state is VectorState.PRESENT for row in rows),
             turns=tx.turns.delete(ids),
         )
         return counts + self._writer.delete(tx, tx.sources.remove_turns(ids))
+
+    def forget_in_feed(self, tx: Transaction, work: PurgeWork) -> None:
+        """Remove the entries of the change feed that name the user of a deletion, those of later writes excepted."""
+        tx.changes.forget_user(work.user_id, work.tombstone_id)
 
     def remove_snapshots(self, tx: Transaction, snapshot_ids: Sequence[str]) -> DeletionCounts:
         """Remove those of these snapshots that have no turn left, and the memories that came from them alone."""

@@ -9,6 +9,7 @@ from functools import partial
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ProjectConfig
+from memoranda.engine.feed.log import ChangeLog
 from memoranda.engine.ids import new_id
 from memoranda.engine.indexing import entry_for_turn
 from memoranda.engine.jobs.planner import JobPlanner
@@ -72,6 +73,7 @@ class TurnService:
         self._config = config
         self._planner = planner
         self._purger = purger
+        self._changes = ChangeLog(clock, config.change_feed)
 
     def record(self, drafts: Sequence[TurnDraft]) -> list[RecordedTurn]:
         """Store turns in order, all or none.
@@ -112,6 +114,7 @@ class TurnService:
             numbers[draft.place] += 1
             turns.append(_turn(draft, key=first_key + offset, turn_seq=numbers[draft.place], now=now))
         tx.turns.insert(turns)
+        self._changes.turns_created(tx, turns)
         pending = self._planner.embeds_turns
         tx.index.add([entry_for_turn(turn, self._analyser, self._config, embed=pending) for turn in turns])
         for session, _ in sessions.values():

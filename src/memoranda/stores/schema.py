@@ -7,45 +7,56 @@ epoch, UTC; JSON is text in UTF-8; an absent identity is the empty string.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text, text
-from sqlalchemy.sql.schema import SchemaItem
+from sqlalchemy import Column, Float, Index, Integer, LargeBinary, text
+
+from memoranda.stores.background_schema import breakers, changes, failures, feeds, jobs, usage
+from memoranda.stores.columns import KEY, metadata
+from memoranda.stores.columns import identity_columns as _identity
+from memoranda.stores.columns import int_column as _int
+from memoranda.stores.columns import key_column as _key
+from memoranda.stores.columns import project_column as _project
+from memoranda.stores.columns import table as _table
+from memoranda.stores.columns import text_column as _text
+from memoranda.stores.pack_schema import loose_vectors, vector_packs
+
+__all__ = [
+    "CONTROL_TABLES",
+    "KEY",
+    "SCHEMA_VERSION",
+    "blobs",
+    "breakers",
+    "changes",
+    "documents",
+    "failures",
+    "feeds",
+    "images",
+    "jobs",
+    "links",
+    "loose_vectors",
+    "memories",
+    "memory_history",
+    "memory_sources",
+    "metadata",
+    "partition_counts",
+    "postings",
+    "profiles",
+    "projects",
+    "record_values",
+    "saves",
+    "service_accounts",
+    "sessions",
+    "snapshots",
+    "tombstones",
+    "turns",
+    "usage",
+    "vector_packs",
+    "vectors",
+]
 
 SCHEMA_VERSION = "0001"
 
 CONTROL_TABLES = frozenset({"service_accounts"})
 """Tables of the control plane: small, found by another key than the project's, whole on each machine of a cluster."""
-
-metadata = MetaData()
-
-# Keys compare byte for byte on both databases.
-KEY = Text().with_variant(Text(collation="C"), "postgresql")
-
-
-def _project() -> Column[str]:
-    return Column("project_id", KEY, primary_key=True)
-
-
-def _key(name: str, *, primary: bool = False) -> Column[str]:
-    return Column(name, KEY, nullable=False, primary_key=primary, server_default=None if primary else text("''"))
-
-
-def _text(name: str, *, optional: bool = False) -> Column[str]:
-    return Column(name, Text, nullable=optional)
-
-
-def _int(name: str, *, optional: bool = False, default: int | None = None, primary: bool = False) -> Column[int]:
-    fixed = None if default is None else text(str(default))
-    return Column(name, BigInteger, nullable=optional, primary_key=primary, autoincrement=False, server_default=fixed)
-
-
-def _identity() -> tuple[Column[str], ...]:
-    return (_key("user_id"), _key("agent_id"), _key("session_id"))
-
-
-def _table(name: str, *parts: SchemaItem, clustered: bool = True) -> Table:
-    """Declare a table; ``clustered`` stores rows in the primary key's order (WITHOUT ROWID on SQLite)."""
-    return Table(name, metadata, *parts, sqlite_with_rowid=not clustered)
-
 
 projects = _table(
     "projects",
@@ -372,88 +383,6 @@ record_values = _table(
     _key("text_value", primary=True),
     Column("number_value", Float, primary_key=True, autoincrement=False),
     _key("source"),
-)
-
-jobs = _table(
-    "jobs",
-    _project(),
-    _key("id", primary=True),
-    _int("seq"),
-    _key("kind"),
-    _key("state"),
-    _key("lane"),
-    Column("dedupe_key", KEY),
-    _text("payload"),
-    _int("attempts", default=0),
-    _int("run_at"),
-    Column("lease_token", KEY),
-    _int("lease_until", optional=True),
-    _key("extractor"),
-    _key("embedder"),
-    _text("last_error", optional=True),
-    _key("user_id"),
-    _key("session_id"),
-    _int("created_at"),
-    _int("updated_at"),
-    Index("jobs_due", "project_id", "state", "run_at", "seq"),
-    Index("jobs_in_lane", "project_id", "lane", "seq"),
-    Index(
-        "jobs_pending_once",
-        "project_id",
-        "dedupe_key",
-        unique=True,
-        sqlite_where=text("state = 'pending'"),
-        postgresql_where=text("state = 'pending'"),
-    ),
-    clustered=False,
-)
-
-failures = _table(
-    "failures",
-    _project(),
-    _key("id", primary=True),
-    _key("job_kind"),
-    _key("failure_class"),
-    _text("reason"),
-    _int("attempts"),
-    _int("retryable", default=1),
-    _text("payload"),
-    _key("lane"),
-    _key("extractor"),
-    _key("embedder"),
-    _text("raw_reply", optional=True),
-    _key("user_id"),
-    _key("session_id"),
-    _key("snapshot_id"),
-    _int("first_seen"),
-    _int("last_seen"),
-    Index("failures_by_class", "project_id", "failure_class", "id"),
-    clustered=False,
-)
-
-# Providers that have not answered since they failed last; while ``next_probe`` is set their jobs wait for it.
-breakers = _table(
-    "breakers",
-    _project(),
-    _key("kind", primary=True),
-    _key("provider", primary=True),
-    _int("failures"),
-    _int("since"),
-    _key("failure_class"),
-    _text("reason"),
-    _int("next_probe", optional=True),
-)
-
-# What models cost. The row without a job is the sum of its day, so that a cap is checked by reading one row a model.
-usage = _table(
-    "usage",
-    _project(),
-    _key("day", primary=True),
-    _key("job_id", primary=True),
-    _key("model", primary=True),
-    _int("calls", default=0),
-    _int("input_tokens", default=0),
-    _int("output_tokens", default=0),
 )
 
 tombstones = _table(

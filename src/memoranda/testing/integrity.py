@@ -198,6 +198,20 @@ def _keys_are_below_the_next(connection: sqlite3.Connection) -> Finding:
             yield f"project {project} will give key {following} again: {highest} is in use"
 
 
+def _positions_are_those_that_were_given(connection: sqlite3.Connection) -> Finding:
+    feeds = {
+        row[0]: row[1:] for row in _all(connection, "SELECT project_id, last_position, pruned_position FROM feeds")
+    }
+    sql = """
+        SELECT project_id, min(position), max(position), count(position), count(DISTINCT position) FROM changes
+        WHERE position IS NOT NULL GROUP BY project_id
+    """
+    for project, first, last, entries, positions in _all(connection, sql):
+        given, pruned = (int(str(end)) for end in feeds.get(project, (0, 0)))
+        if not pruned < int(str(first)) <= int(str(last)) <= given or entries != positions:
+            yield f"feed of {project} goes from {first} to {last}; given are {given}, pruned {pruned}"
+
+
 _RULES: tuple[Callable[[sqlite3.Connection], Finding], ...] = (
     _file_is_sound,
     _every_record_has_its_document,
@@ -212,4 +226,5 @@ _RULES: tuple[Callable[[sqlite3.Connection], Finding], ...] = (
     _what_belongs_to_a_memory_has_one,
     _slots_are_those_of_the_names,
     _keys_are_below_the_next,
+    _positions_are_those_that_were_given,
 )

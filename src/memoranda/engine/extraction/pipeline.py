@@ -20,6 +20,7 @@ from memoranda.engine.extraction.items import (
 )
 from memoranda.engine.extraction.reconcile import Reconciler
 from memoranda.engine.extraction.related import RelatedMemories
+from memoranda.engine.feed.log import ChangeLog
 from memoranda.engine.jobs.failure import Cause, FailureClass
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.worker import failure_of
@@ -63,6 +64,7 @@ class ExtractHandler:
         self._extractors = dict(extractors)
         self._reconciler = reconciler
         self._related = related
+        self._changes = ChangeLog(clock, config.change_feed)
         self._spending = spending or Spending(store, project_id, clock, config.spending)
 
     def handle(self, job: Job, lease: Lease) -> Outcome:
@@ -134,6 +136,7 @@ class ExtractHandler:
             # Their memories stay: the snapshot is a source of its own.
             tx.index.remove([turn.key for turn in present.turns.values()])
             tx.turns.delete(list(present.turns))
+            self._changes.turns_deleted(tx, list(present.turns))
         logger.info(
             "snapshot.extracted",
             extra={

@@ -1,4 +1,4 @@
-"""The expiry job: removes records and snapshots whose lifetime has ended, with everything derived from them."""
+"""The expiry job: removes what has outlived its time: records and snapshots with all that is derived, feed entries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from memoranda.engine.feed.log import ChangeLog
+from memoranda.engine.feed.reading import ChangeFeed
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.queue import expire_job
 from memoranda.engine.ports import Clock, DocumentRow, Store, Transaction
@@ -22,17 +24,21 @@ _END = datetime.max.replace(tzinfo=UTC)
 class MemoryRemover(Protocol):
     """Removes memories with all that belongs to them."""
 
+    @property
+    def changes(self) -> ChangeLog: ...
+
     def delete(self, tx: Transaction, ids: Sequence[str]) -> object: ...
 
 
 class ExpireHandler:
     """Runs the expiry job: one transaction a batch."""
 
-    def __init__(self, store: Store, project_id: str, clock: Clock, memories: MemoryRemover) -> None:
+    def __init__(self, store: Store, project_id: str, clock: Clock, memories: MemoryRemover, feed: ChangeFeed) -> None:
         self._store = store
         self._project_id = project_id
         self._clock = clock
         self._memories = memories
+        self._feed = feed
 
     def handle(self, job: Job, lease: Lease) -> Outcome:
         outcome = Outcome.NOTHING
@@ -59,7 +65,7 @@ class ExpireHandler:
             tx.index.remove([row.key for row in tx.search.documents([row.key for row in memories])])
         snapshots = tx.snapshots.expired(now, _BATCH)
         remove_snapshots(tx, snapshots, now)
-        return len(turns) + len(memories) + len(snapshots)
+        return len(turns) + len(memories) + len(snapshots) + self._feed.prune(tx, _BATCH)
 
     def _schedule(self, tx: Transaction, now: datetime) -> None:
         """Look again when the next thing ends, or after a while where the index does not say when."""
@@ -67,6 +73,8 @@ class ExpireHandler:
         ends = [end for snapshot in snapshots if (end := snapshot.expires_at) is not None]
         if tx.index.expired(_END, 1):
             ends.append(now + _INTERVAL)
+        if (entry := self._feed.next_end(tx)) is not None:
+            ends.append(entry)
         if ends:
             tx.jobs.enqueue(expire_job(run_at=max(now, min(ends)), now=now))
 
@@ -76,6 +84,7 @@ def remove_turns(tx: Transaction, rows: Sequence[DocumentRow], memories: MemoryR
     ids = [row.record_id for row in rows]
     tx.index.remove([row.key for row in rows])
     tx.turns.delete(ids)
+    memories.changes.turns_deleted(tx, ids)
     orphans = tx.sources.remove_turns(ids)
     if orphans:
         memories.delete(tx, orphans)

@@ -51,10 +51,11 @@ class WorkerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Who runs which kind of job, and what else happens when one ends as a failure."""
+    """Who runs which kind of job, what else happens when one ends as a failure, and what is done before each job."""
 
     by_kind: Mapping[JobKind, JobHandler]
     on_failure: Mapping[JobKind, FailureHook] = field(default_factory=dict)
+    before: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,7 @@ class Worker:
     def run_once(self) -> bool:
         """Run one due job in the calling thread; return whether there was one."""
         self._reset_if_forked()
+        self._handlers.before()
         now = self._clock.now()
         due = self._next_due(now)
         if due is None or due > now:

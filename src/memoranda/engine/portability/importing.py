@@ -98,6 +98,7 @@ class Importer:
             analyser=Analyser(plan.config.analyser.language),
             planner=JobPlanner(plan.config, embedder=row.embedder_model, extractor=self._extractor(plan.config)),
             embedder=row.embedder_model,
+            clock=self._clock,
         )
         report = ImportReport()
         lines = plan.file.lines(on_bytes)

@@ -7,6 +7,8 @@ from datetime import datetime
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ProjectConfig
+from memoranda.engine.feed.log import ChangeLog
+from memoranda.engine.feed.rows import Operation
 from memoranda.engine.indexing import entry_for_memory, entry_for_profile, entry_for_turn
 from memoranda.engine.jobs.planner import JobPlanner, extracts
 from memoranda.engine.jobs.queue import JobOwner, embed_memories_job, embed_turns_job
@@ -25,7 +27,7 @@ from memoranda.engine.portability.lines import (
     TurnLine,
     Vectors,
 )
-from memoranda.engine.ports import Transaction
+from memoranda.engine.ports import Clock, Transaction
 from memoranda.engine.records import (
     IndexEntry,
     MemoryStatus,
@@ -45,6 +47,7 @@ class Target:
     analyser: Analyser
     planner: JobPlanner
     embedder: str
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class Placer:
         self._planner = target.planner
         self._embedder = target.embedder
         self._now = now
+        self._changes = ChangeLog(target.clock, target.config.change_feed)
         self._entries: list[IndexEntry] = []
         self._vectors: list[RecordVectors] = []
         self._turns_of: set[tuple[str, str]] = set()
@@ -126,6 +130,7 @@ class Placer:
             return _refused(TURN, f"session {turn.session_id!r} has another turn of the idempotency key {key!r}")
         turn = replace(turn, key=tx.projects.allocate_keys(1))
         tx.turns.insert([turn])
+        self._changes.turns_created(tx, [turn])
         entry = entry_for_turn(turn, self._analyser, self._config, embed=self._planner.embeds_turns)
         if self._index(entry, line.vectors):
             self._turns_of.add((turn.user_id, turn.session_id))
@@ -141,6 +146,7 @@ class Placer:
             return _refused(MEMORY, f"another {record.kind} memory holds the name {named!r}")
         record = replace(record, key=tx.projects.allocate_keys(1))
         tx.memories.insert([record])
+        self._changes.memory(tx, Operation.CREATED, record)
         self._belongings(line, record.key)
         entry = entry_for_memory(record, self._analyser, self._config, embed=self._planner.embeds_memories)
         if self._index(entry, line.vectors):

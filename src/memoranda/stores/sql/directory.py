@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Select, bindparam, exists, select, union
 
 from memoranda.engine.records import JobState
-from memoranda.stores.schema import jobs, projects
+from memoranda.stores.schema import changes, jobs, projects
 from memoranda.stores.sql.codec import to_micros
 from memoranda.stores.sql.statement import Executor, Statement
 
@@ -26,8 +26,13 @@ def _with_a_job(state: JobState, due: str) -> Select[tuple[str]]:
     return select(projects.c.project_id).where(exists(there))
 
 
+_WITH_CHANGES = select(projects.c.project_id).where(
+    exists(select(1).where(changes.c.project_id == projects.c.project_id, changes.c.position.is_(None)))
+)
 _DUE = Statement(
-    union(_with_a_job(JobState.PENDING, "run_at"), _with_a_job(JobState.RUNNING, "lease_until")).order_by("project_id")
+    union(
+        _with_a_job(JobState.PENDING, "run_at"), _with_a_job(JobState.RUNNING, "lease_until"), _WITH_CHANGES
+    ).order_by("project_id")
 )
 
 
@@ -37,5 +42,5 @@ def project_ids(sql: Executor) -> Sequence[str]:
 
 
 def due_projects(sql: Executor, now: datetime) -> Sequence[str]:
-    """Return the projects with a job that is due, or whose worker has let its lease run out."""
+    """Return the projects with a job that is due, or whose worker let its lease run out, or with changes to number."""
     return [str(row[0]) for row in sql.all(_DUE, now=to_micros(now))]

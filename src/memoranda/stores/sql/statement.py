@@ -108,7 +108,7 @@ class Executor:
         self._find_hides = find_hides
         self._hides: bool | None = None
         self.enqueued = False
-        """Whether a job was enqueued, so that a worker is woken after the commit."""
+        """Whether there is something for a worker to do: it is woken after the commit."""
 
     @property
     def hides(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from memoranda.stores.sql.breakers import SqlBreakerRows
+from memoranda.stores.sql.changes import SqlChangeRows
 from memoranda.stores.sql.failures import SqlFailureRows
 from memoranda.stores.sql.index import SqlIndexRows
 from memoranda.stores.sql.jobs import SqlJobRows
@@ -14,13 +15,14 @@ from memoranda.stores.sql.portable import SqlPortableRows
 from memoranda.stores.sql.profiles import SqlProfileRows
 from memoranda.stores.sql.projects import SqlProjectRows
 from memoranda.stores.sql.rebuild import SqlRebuildRows
-from memoranda.stores.sql.search import SqlSearchRows, VectorScan
+from memoranda.stores.sql.search import SqlSearchRows
 from memoranda.stores.sql.sessions import SqlSessionRows
 from memoranda.stores.sql.snapshots import SqlSnapshotRows
 from memoranda.stores.sql.sources import SqlSourceRows
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.turns import SqlTurnRows
 from memoranda.stores.sql.usage import SqlUsageRows
+from memoranda.stores.sql.vector_scan import VectorScan
 
 
 class SqlTransaction:
@@ -64,7 +66,7 @@ class SqlTransaction:
 
     @cached_property
     def index(self) -> SqlIndexRows:
-        return SqlIndexRows(self._sql)
+        return SqlIndexRows(self._sql, self._scan)
 
     @cached_property
     def search(self) -> SqlSearchRows:
@@ -88,8 +90,12 @@ class SqlTransaction:
 
     @cached_property
     def rebuild(self) -> SqlRebuildRows:
-        return SqlRebuildRows(self._sql)
+        return SqlRebuildRows(self._sql, self._scan)
 
     @cached_property
     def portable(self) -> SqlPortableRows:
         return SqlPortableRows(self._sql)
+
+    @cached_property
+    def changes(self) -> SqlChangeRows:
+        return SqlChangeRows(self._sql)

@@ -11,6 +11,7 @@ which database it runs on.
 """
 
 from memoranda.testing.store_suite.base import Requirements, StoreRules
+from memoranda.testing.store_suite.changes import ChangeRules
 from memoranda.testing.store_suite.control import ControlRules
 from memoranda.testing.store_suite.failures import FailureRules
 from memoranda.testing.store_suite.filtering import FilterRules
@@ -27,6 +28,7 @@ from memoranda.testing.store_suite.turns import TurnRules
 from memoranda.testing.store_suite.vectors import VectorRules
 
 ALL_RULES = (
+    ChangeRules,
     ControlRules,
     FailureRules,
     FilterRules,
@@ -53,6 +55,7 @@ ALL_RULES = (
 
 __all__ = [
     "ALL_RULES",
+    "ChangeRules",
     "ControlRules",
     "FailureRules",
     "FilterRules",

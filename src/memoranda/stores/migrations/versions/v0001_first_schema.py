@@ -17,6 +17,8 @@ KEY = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
+    _change_feed()
+    _vector_packs()
     op.create_table(
         "blobs",
         sa.Column("project_id", KEY, nullable=False),
@@ -482,5 +484,86 @@ def upgrade() -> None:
         sa.Column("scale", sa.Float(), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("project_id", "source", "state", "visibility", "user_id", "key", "model", "piece"),
+        sqlite_with_rowid=False,
+    )
+
+
+def _change_feed() -> None:
+    op.create_table(
+        "changes",
+        sa.Column("project_id", KEY, nullable=False),
+        sa.Column("id", KEY, nullable=False),
+        sa.Column("position", sa.BigInteger(), autoincrement=False, nullable=True),
+        sa.Column("entity", KEY, server_default=sa.text("''"), nullable=False),
+        sa.Column("entity_id", KEY, server_default=sa.text("''"), nullable=False),
+        sa.Column("operation", KEY, server_default=sa.text("''"), nullable=False),
+        sa.Column("user_id", KEY, server_default=sa.text("''"), nullable=False),
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "id"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(
+        "changes_by_position",
+        "changes",
+        ["project_id", "position"],
+        unique=True,
+        sqlite_where=sa.text("position IS NOT NULL"),
+        postgresql_where=sa.text("position IS NOT NULL"),
+    )
+    op.create_index(
+        "changes_of_user",
+        "changes",
+        ["project_id", "user_id", "id"],
+        unique=False,
+        sqlite_where=sa.text("user_id <> ''"),
+        postgresql_where=sa.text("user_id <> ''"),
+    )
+    op.create_index(
+        "changes_unassigned",
+        "changes",
+        ["project_id", "id"],
+        unique=False,
+        sqlite_where=sa.text("position IS NULL"),
+        postgresql_where=sa.text("position IS NULL"),
+    )
+    op.create_table(
+        "feeds",
+        sa.Column("project_id", KEY, nullable=False),
+        sa.Column("last_position", sa.BigInteger(), server_default=sa.text("0"), autoincrement=False, nullable=False),
+        sa.Column("pruned_position", sa.BigInteger(), server_default=sa.text("0"), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id"),
+        sqlite_with_rowid=False,
+    )
+
+
+def _vector_packs() -> None:
+    op.create_table(
+        "loose_vectors",
+        sa.Column("project_id", KEY, nullable=False),
+        sa.Column("source", KEY, nullable=False),
+        sa.Column("state", KEY, nullable=False),
+        sa.Column("visibility", KEY, nullable=False),
+        sa.Column("user_id", KEY, nullable=False),
+        sa.Column("model", KEY, nullable=False),
+        sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "source", "state", "visibility", "user_id", "model", "key"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "vector_packs",
+        sa.Column("project_id", KEY, nullable=False),
+        sa.Column("source", KEY, nullable=False),
+        sa.Column("state", KEY, nullable=False),
+        sa.Column("visibility", KEY, nullable=False),
+        sa.Column("user_id", KEY, nullable=False),
+        sa.Column("model", KEY, nullable=False),
+        sa.Column("first_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("last_key", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("records", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("keys", sa.LargeBinary(), nullable=False),
+        sa.Column("scales", sa.LargeBinary(), nullable=False),
+        sa.Column("ends", sa.LargeBinary(), nullable=True),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "source", "state", "visibility", "user_id", "model", "first_key"),
         sqlite_with_rowid=False,
     )
