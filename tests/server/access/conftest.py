@@ -6,14 +6,21 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import pytest
+from fastapi import FastAPI
 
 from memoranda.engine.records import ProjectRow
+from memoranda.runtime.hosting import EngineHost
+from memoranda.runtime.opening import Asked
 from memoranda.server.access.accounts import AccountDraft, NewSecret
 from memoranda.server.access.gatekeeper import Access, AccessGatekeeper
 from memoranda.server.access.signing_keys import SigningKeys
+from memoranda.server.app import create_app
+from memoranda.server.settings import ServerSettings
 from memoranda.stores.sqlite import SqliteStore
 from memoranda.testing.clock import ManualClock
+from tests.server.live import serving
 
 HOUR = timedelta(hours=1)
 
@@ -52,3 +59,33 @@ def made(access: Access, project_id: str = "a", *roles: str, **fields: object) -
 def bearer(access: Access, new: NewSecret, *, user_id: str | None = None) -> str:
     """The header of a new token of an account."""
     return f"Bearer {access.tokens.mint(new.account, user_id=user_id).access_token}"
+
+
+@pytest.fixture
+def host(store: SqliteStore, clock: ManualClock) -> Iterator[EngineHost]:
+    host = EngineHost(store, asked=Asked(embedder=None, llm=None, reranker=None, clock=clock))
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def app(host: EngineHost, gatekeeper: AccessGatekeeper) -> FastAPI:
+    return create_app(host, gatekeeper, ServerSettings())
+
+
+@pytest.fixture
+def url(app: FastAPI) -> Iterator[str]:
+    with serving(app) as url:
+        yield url
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[httpx.Client]:
+    """A client at 127.0.0.1."""
+    with httpx.Client(base_url=url) as client:
+        yield client
+
+
+def authorized(access: Access, project_id: str = "a", *roles: str, user_id: str | None = None) -> dict[str, str]:
+    """The headers of a new account; a developer's when no role is named."""
+    return {"Authorization": bearer(access, made(access, project_id, *roles), user_id=user_id)}

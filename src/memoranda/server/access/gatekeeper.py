@@ -10,6 +10,7 @@ from memoranda.engine.ports import Clock
 from memoranda.sdk.errors import MemoryAuthError
 from memoranda.server.access.accounts import ServiceAccounts
 from memoranda.server.access.addresses import is_allowed
+from memoranda.server.access.desk import TokenDesk
 from memoranda.server.access.principal import Principal
 from memoranda.server.access.signing_keys import SigningKeys
 from memoranda.server.access.tokens import Claims, Tokens
@@ -36,6 +37,7 @@ class AccessGatekeeper:
 
     def __init__(self, access: Access) -> None:
         self.access = access
+        self.desk = TokenDesk(access.accounts, access.tokens)
 
     def admit(self, authorization: str | None, *, project_id: str | None, client_host: str | None) -> Principal:
         """Return who sent the header. 401: no token, or none that is good; 403: a good one that may not do this.
