@@ -112,6 +112,16 @@ class EngineHost:
             raise MemoryConflictError(f"there is a project {project_id!r} already", code="PROJECT_EXISTS")
         self.apply(project_id, config or self._config or ProjectConfig())
 
+    def provision(self, project_id: str) -> bool:
+        """Create a project that is not there, where projects are created at first use; return whether it was created.
+
+        Raises ``MemoryNotProvisionedError`` where they are not.
+        """
+        if self._row(check_project_id(project_id)) is not None:
+            return False
+        with self.runtime(project_id):
+            return True
+
     def apply(self, project_id: str, config: ProjectConfig) -> None:
         """Put a configuration into force, creating the project where there is none; callers get it from now on.
 
