@@ -19,7 +19,7 @@ from memoranda.engine.memories import MemoryWriter, Vectors
 from memoranda.engine.memory_reads import MemoryReader
 from memoranda.engine.memory_states import needs_reindexing, new_record
 from memoranda.engine.ports import Clock, Store, Transaction
-from memoranda.engine.records import MemoryRecord, VectorState
+from memoranda.engine.records import MemoryRecord, MemoryStatus, VectorState
 from memoranda.engine.text import require_storable_id
 from memoranda.sdk.errors import MemoryAuthError, MemoryBadRequestError, MemoryConflictError, MemoryNotFoundError
 
@@ -114,6 +114,13 @@ class MemoryService(MemoryReader):
         """Remove a memory with its history, links, sources and index rows. Raises ``MemoryNotFoundError``."""
         with self._store.write(self._project_id) as tx:
             return self._writer.remove(tx, [self._owned(tx, memory_id, user_id)])
+
+    def retire(self, memory_id: str, *, user_id: str | None = None) -> None:
+        """End a memory now without removing it; nothing takes its place. Raises ``MemoryNotFoundError``."""
+        with self._store.write(self._project_id) as tx:
+            record = self._owned(tx, memory_id, user_id)
+            if record.status is MemoryStatus.CURRENT:
+                self._writer.retire(tx, record, self._clock.now())
 
     # --- parts
 

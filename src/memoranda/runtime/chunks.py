@@ -39,9 +39,8 @@ def chunk(hit: Hit) -> MemoryChunk:
     )
 
 
-def procedure_entry(hit: Hit) -> dict[str, Any]:
+def procedure_entry(shown: MemoryChunk) -> dict[str, Any]:
     """Return a procedure as ``discover_procedures`` shows it: the chunk's metadata overlaid with its main fields."""
-    shown = chunk(hit)
     metadata = shown.metadata or {}
     entry: dict[str, Any] = {
         **metadata,

@@ -104,6 +104,7 @@ class ContextCalls(EngineCalls):
             scope=scope,
             sources=[at_moment(plan, options) for plan in plans],
             query_vector=options.get("query_embedding"),
+            similarity_threshold=options.get("similarity_threshold") or None,
             include_superseded=includes_superseded(options),
             rerank=rerank,
             explain=bool(options.get("explain")),

@@ -13,6 +13,7 @@ from memoranda.engine.extraction.model_extractor import MODEL_EXTRACTOR
 from memoranda.engine.portability.exporting import Exporter
 from memoranda.engine.portability.importing import Importer, ImportOptions, ImportPlan, ImportReport
 from memoranda.engine.portability.reading import ImportFile
+from memoranda.engine.ports import Store
 from memoranda.runtime.opening import chosen_clock, chosen_config, open_store
 
 Place = str | os.PathLike[str]
@@ -35,6 +36,13 @@ def export_project(
             for line in lines:
                 write(line + "\n")
         return dict(sorted(exporter.counts.items()))
+
+
+def write_export(store: Store, project_id: str, write: Callable[[bytes], object], *, vectors: bool = False) -> None:
+    """Hand every line of a project's export to ``write``, in UTF-8 with its line break; the store stays open."""
+    with closing(Exporter(store, project_id).lines(vectors=vectors)) as lines:
+        for line in lines:
+            write(line.encode() + b"\n")
 
 
 class ProjectImport:

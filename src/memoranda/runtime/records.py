@@ -13,7 +13,7 @@ from memoranda.engine.scope import Scope, blank_is_any
 from memoranda.runtime.calls import EngineCalls, Json
 from memoranda.runtime.drafts import draft_of
 from memoranda.runtime.entries import raw_entry
-from memoranda.runtime.limits import page_size
+from memoranda.runtime.limits import MAX_PAGE, page_size
 from memoranda.sdk.models import (
     CreateEpisodicResult,
     CreateProceduralResult,
@@ -132,6 +132,45 @@ class RecordCalls(EngineCalls):
             as_of=as_of,
         )
         return [_raw(view) for view in self._engine.memories.page(listing, limit=page_size(limit)).views]
+
+    def list_entries(
+        self,
+        *,
+        kind: str,
+        domain: str | None = None,
+        user_id: str | None = None,
+        visibility: str | None = None,
+        include_superseded: bool = False,
+        as_of: datetime | None = None,
+    ) -> list[Json]:
+        """Return every memory of a kind in the scope (terms: of one domain when given), latest first."""
+        listing = MemoryListing(
+            scope=self._scope(user_id=user_id, visibility=visibility),
+            kind=kind,
+            domain=domain,
+            include_superseded=include_superseded,
+            as_of=as_of,
+        )
+        page = self._engine.memories.page(listing, limit=MAX_PAGE)
+        found = [_raw(view) for view in page.views]
+        while page.next_cursor is not None:
+            page = self._engine.memories.page(listing, limit=MAX_PAGE, cursor=page.next_cursor)
+            found += [_raw(view) for view in page.views]
+        return found
+
+    def get_entry(
+        self, *, kind: str, memory_id: str, user_id: str | None = None, as_of: datetime | None = None
+    ) -> Json | None:
+        """Return a memory of this kind by its id, in the form of the typed getters, or None."""
+        view = self._engine.memories.get(memory_id, user_id=blank_is_any(user_id), as_of=as_of)
+        return None if view is None or view.record.kind != kind else _raw(view)
+
+    def retire_memory(self, *, memory_id: str, user_id: str | None = None) -> None:
+        """End a memory without removing it: it is read where superseded ones are. Again is harmless.
+
+        Raises ``MemoryNotFoundError`` when there is none.
+        """
+        self._engine.memories.retire(memory_id, user_id=blank_is_any(user_id))
 
     def get_distinct_domains(self, *, visibility: str | None = None, user_id: str | None = None) -> list[str]:
         user, wanted = blank_is_any(user_id), blank_is_any(visibility)

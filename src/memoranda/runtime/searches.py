@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memoranda.engine.filters import And, Comparison, Operator, ValueType
 from memoranda.engine.indexing import TAG_VALUE
 from memoranda.engine.ports import Narrowing
-from memoranda.engine.records import EPISODIC, PROCEDURAL, SEMANTIC, TAXONOMIC, MemoryRecord
+from memoranda.engine.records import EPISODIC, PRIVATE, PROCEDURAL, SEMANTIC, TAXONOMIC, MemoryRecord
 from memoranda.engine.retrieval.hits import Hit
 from memoranda.engine.retrieval.plan import Mode, SearchRequest, SourcePlan
 from memoranda.engine.scope import Scope, blank_is_any
@@ -73,14 +75,36 @@ class SearchCalls(EngineCalls):
         visibility: str | None = None,
         tags: list[str] | None = None,
         top_k: int = 10,
-        similarity_threshold: float = 0.0,
         metadata_filter: Json | None = None,
         **options: Any,
     ) -> list[Json]:
+        found = self.search_procedures(
+            query=query,
+            user_id=user_id,
+            visibility=visibility,
+            tags=tags,
+            top_k=top_k,
+            metadata_filter=metadata_filter,
+            **options,
+        )
+        return [procedure_entry(shown) for shown in found]
+
+    def search_procedures(
+        self,
+        *,
+        query: str,
+        user_id: str | None = None,
+        visibility: str | None = None,
+        tags: list[str] | None = None,
+        top_k: int = 10,
+        metadata_filter: Json | None = None,
+        **options: Any,
+    ) -> list[MemoryChunk]:
+        """Return what ``discover_procedures`` finds as chunks, like the other searches."""
         scope = self._scope(user_id=user_id, visibility=visibility)
         narrowing = Narrowing(tags=tuple(tags or ()), where=self._filter(metadata_filter, [PROCEDURAL]))
         plan = _plan(PROCEDURAL, top_k, options, narrowing)
-        return [procedure_entry(hit) for hit in self._search(query, scope, plan, options, similarity_threshold)]
+        return [chunk(hit) for hit in self._search(query, scope, plan, options)]
 
     def retrieve_custom(
         self,
@@ -91,15 +115,21 @@ class SearchCalls(EngineCalls):
         top_k: int = 10,
         user_id: str | None = None,
         visibility: str | None = None,
+        owned: bool = True,
         **options: Any,
     ) -> CustomMemoryRetrieveResult:
+        """See ``MemoryCrudClient``. Without ``owned`` no private memory of a user is found, whoever asks."""
         declared = self._engine.custom_type(memory_type)
         if not 1 <= top_k <= MAX_RETRIEVED:
             raise MemoryBadRequestError(f"top_k is {top_k}: give 1 to {MAX_RETRIEVED}")
         wanted = flat_tags(tags or {}, declared.tags)
         narrowing = Narrowing(where=And(tuple(_tag_equals(path, value) for path, value in wanted.items())))
         plan = _plan(memory_type, top_k, options, narrowing if wanted else Narrowing())
-        hits = self._search(query, self._scope(user_id=user_id, visibility=visibility), plan, options)
+        scope = self._scope(user_id=user_id, visibility=visibility)
+        scopes = [scope] if owned else _without_owned(scope)
+        hits = [hit for each in scopes for hit in self._search(query, each, plan, options)]
+        if len(scopes) > 1:
+            hits = sorted(hits, key=_best_first)[:top_k]
         results = [_custom(hit.record) for hit in hits if isinstance(hit.record, MemoryRecord)]
         return CustomMemoryRetrieveResult(results=results, count=len(results))
 
@@ -109,7 +139,6 @@ class SearchCalls(EngineCalls):
         scope: Scope,
         plan: SourcePlan,
         options: Mapping[str, Any],
-        similarity_threshold: float | None = None,
     ) -> Sequence[Hit]:
         request = SearchRequest(
             query=query,
@@ -117,7 +146,7 @@ class SearchCalls(EngineCalls):
             sources=(at_moment(plan, options),),
             query_vector=options.get("query_embedding"),
             include_superseded=includes_superseded(options),
-            similarity_threshold=similarity_threshold or None,
+            similarity_threshold=options.get("similarity_threshold") or None,
             explain=bool(options.get("explain")),
         )
         return self._engine.searcher.search(request).hits
@@ -126,6 +155,16 @@ class SearchCalls(EngineCalls):
 def _plan(source: str, top_k: int, options: Mapping[str, Any], narrowing: Narrowing | None = None) -> SourcePlan:
     mode: RetrievalMode | None = options.get("mode")
     return SourcePlan(source, Mode.HYBRID if mode is None else Mode(mode.value), top_k, narrowing or Narrowing())
+
+
+def _without_owned(scope: Scope) -> list[Scope]:
+    """Return the parts of a scope that hold no private record of a user."""
+    wanted = [replace(scope, visibility=reach) for reach in scope.visibilities()]
+    return [replace(each, user_id="") if each.visibility == PRIVATE else each for each in wanted]
+
+
+def _best_first(hit: Hit) -> float:
+    return -hit.score if hit.score is not None else math.inf
 
 
 def _tag_equals(path: str, value: TagScalar) -> Comparison:

@@ -6,16 +6,37 @@ from fastapi import FastAPI
 
 from memoranda._version import __version__
 from memoranda.runtime.hosting import EngineHost
+from memoranda.server.access.gatekeeper import AccessGatekeeper
 from memoranda.server.access.principal import Gatekeeper
 from memoranda.server.bodies import BodyLimit
+from memoranda.server.documents import document
 from memoranda.server.errors import add_error_handlers
+from memoranda.server.observability.requests import observe
 from memoranda.server.paths import RawPaths
-from memoranda.server.routes import turns
+from memoranda.server.routes import (
+    background,
+    configuration,
+    custom,
+    export,
+    memories,
+    oauth,
+    operations,
+    reads,
+    records,
+    service_accounts,
+    turns,
+)
 from memoranda.server.settings import ServerSettings
 
-HOSTED = "/api/v1/projects/{project_id}/memory"
+PROJECT = "/api/v1/projects/{project_id}"
+HOSTED = f"{PROJECT}/memory"
 FLAT = "/api/v1/memory"
 NATIVE = "/api/v1"
+
+_OURS = (turns.router, reads.router, memories.router, background.router, export.router)
+"""What is served under the base paths alone; the busiest first, for routes are tried in turn."""
+_NATIVE = (turns.native, reads.native, records.native, custom.native)
+"""What is served under the base paths and under the memory server's own prefix."""
 
 
 def create_app(host: EngineHost, gatekeeper: Gatekeeper, settings: ServerSettings) -> FastAPI:
@@ -31,7 +52,17 @@ def create_app(host: EngineHost, gatekeeper: Gatekeeper, settings: ServerSetting
     app.state.host, app.state.gatekeeper, app.state.settings = host, gatekeeper, settings
     add_error_handlers(app)
     for prefix in (HOSTED, *([FLAT] if settings.flat_routes else [])):
-        app.include_router(turns.router, prefix=prefix)
+        for router in (*_OURS, *_NATIVE, configuration.router):
+            app.include_router(router, prefix=prefix)
+    if settings.native_routes:
+        for router in _NATIVE:
+            app.include_router(router, prefix=NATIVE)
+    app.include_router(operations.router)
+    if isinstance(gatekeeper, AccessGatekeeper):
+        app.include_router(oauth.router, prefix=NATIVE)
+        app.include_router(service_accounts.router, prefix=PROJECT)
+    document(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(RawPaths)
+    observe(app, host)
     return app

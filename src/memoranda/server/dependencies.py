@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
@@ -96,8 +96,8 @@ TheCall = Annotated[Call, Depends(_the_call)]
 """The type of a handler's parameter ``call``."""
 
 
-def needs(right: Right) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Decorate a handler: what its callers need, and the lease of the runtime around it."""
+def needs(right: Right, *, runtime: bool = True) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Decorate a handler: what its callers need, and the lease of the runtime around it, when it needs one."""
 
     def decorate(handler: Callable[_P, _R]) -> Callable[_P, _R]:
         @wraps(handler)
@@ -107,8 +107,9 @@ def needs(right: Right) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
                 call.leased = runtime
                 return handler(*args, **given)
 
-        setattr(leased, _RIGHT, right)
-        return leased
+        chosen = leased if runtime else handler
+        setattr(chosen, _RIGHT, right)
+        return chosen
 
     return decorate
 
@@ -180,5 +181,17 @@ def _decode_parameters(scope: Scope) -> None:
 def require_given(**values: str | None) -> None:
     """Raise ``InvalidRequestError`` naming every field of the body that is null, blank or not there."""
     missing = {f"body.{name}": "is required" for name, value in values.items() if is_blank(value)}
+    if missing:
+        raise InvalidRequestError(missing)
+
+
+def require_places(name: str, items: Sequence[Mapping[str, str | None]]) -> None:
+    """Raise ``InvalidRequestError`` naming what is blank or not there in the items of a list of the body."""
+    missing = {
+        f"body.{name}[{position}].{field}": "is required"
+        for position, item in enumerate(items)
+        for field, value in item.items()
+        if is_blank(value)
+    }
     if missing:
         raise InvalidRequestError(missing)
