@@ -12,6 +12,7 @@ from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ConfigChangeError, ConfigError, ProjectConfig, check_change, load_config
 from memoranda.engine.config_rules import BLOCK
 from memoranda.engine.config_source import Node, read_file
+from memoranda.engine.config_writing import config_document
 from memoranda.engine.project import stored_config
 from memoranda.runtime.opening import open_store
 
@@ -46,6 +47,16 @@ def check_config(
         errors=tuple(_located(root, message) for message in changes),
         warnings=tuple(_located(root, message) for message in config.warnings),
     )
+
+
+def read_config(file: Path) -> ProjectConfig:
+    """Return the configuration of a file; raises ``ConfigError`` with everything that is wrong with it."""
+    return load_config(file)
+
+
+def block_of(file: Path) -> dict[str, object]:
+    """Return the ``memory:`` block of a file as plain data; raises as ``read_config`` does."""
+    return dict(config_document(load_config(file)))
 
 
 def _changes(config: ProjectConfig, store: str | os.PathLike[str], project_id: str) -> Iterator[str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from memoranda.engine.config import ProjectConfig, check_change
@@ -11,7 +14,9 @@ from memoranda.engine.ports import SharedStore
 from memoranda.engine.project import check_project_id, stored_config
 from memoranda.engine.records import JsonObject, ProjectRow
 from memoranda.runtime.hosting import UNKNOWN_PROJECT, EngineHost
+from memoranda.runtime.opening import Asked, open_store
 from memoranda.sdk.errors import MemoryNotProvisionedError
+from memoranda.sdk.protocol import DEFAULT_EMBEDDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,17 @@ class ProjectConfigs:
     def _row(self, project_id: str) -> ProjectRow:
         with self._store.read(check_project_id(project_id)) as tx:
             return _required(project_id, tx.projects.get())
+
+
+@contextmanager
+def open_configs(path_or_url: str | os.PathLike[str]) -> Iterator[ProjectConfigs]:
+    """Open the configurations of a store's projects, and close it afterwards."""
+    asked = Asked(embedder=DEFAULT_EMBEDDER, llm=None, reranker=None, clock=None)
+    host = EngineHost(open_store(path_or_url), asked=asked)
+    try:
+        yield ProjectConfigs(host)
+    finally:
+        host.close()
 
 
 def _required(project_id: str, row: ProjectRow | None) -> ProjectRow:
