@@ -21,4 +21,4 @@ def test_a_recorded_turn_has_its_number_in_the_session(http: httpx.Client) -> No
 def test_an_unbound_turn_is_refused_naming_what_is_missing(http: httpx.Client) -> None:
     answer = http.post("/turns", json={**TURN, "session_id": None, "user_id": " "})
     assert answer.status_code == 422
-    assert answer.json()["detail"] == "body.user_id: is required; body.session_id: is required"
+    assert answer.json()["detail"] == "body.session_id: is required; body.user_id: is required"

@@ -21,6 +21,7 @@ from memoranda.server.routes import (
     memories,
     oauth,
     operations,
+    pages,
     reads,
     records,
     service_accounts,
@@ -61,6 +62,8 @@ def create_app(host: EngineHost, gatekeeper: Gatekeeper, settings: ServerSetting
     if isinstance(gatekeeper, AccessGatekeeper):
         app.include_router(oauth.router, prefix=NATIVE)
         app.include_router(service_accounts.router, prefix=PROJECT)
+    if settings.docs:
+        app.include_router(pages.router)
     document(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(RawPaths)

@@ -23,7 +23,7 @@ from memoranda.server.errors import INVALID_REQUEST, CustomTypesDisabledError, I
 from memoranda.server.paths import decoded
 
 _P = ParamSpec("_P")
-_R = TypeVar("_R", bound=Response)
+_R = TypeVar("_R")
 _CALL = "memoranda.call"
 _RIGHT = "memoranda_right"
 

@@ -13,6 +13,8 @@ from memoranda.sdk.errors import MemoryBadRequestError
 _ERROR: Final = "Error"
 _METHODS: Final = frozenset({"get", "put", "post", "patch", "delete"})
 _PROJECT: Final = "{project_id}"
+_MEMORY: Final = "/api/v1/"
+_TOKEN: Final = "/api/v1/oauth/"
 
 DESCRIPTION: Final = (
     "A memory for AI agents. The same routes are served for a named project "
@@ -33,7 +35,8 @@ class Tag(StrEnum):
     BACKGROUND = "background work"
     EXPORT = "export"
     ACCESS = "access"
-    OPERATION = "operation"
+    CONFIGURATION = "configuration"
+    OPERATIONS = "operations"
 
 
 def told(tag: Tag, example: object, *, model: Any = None, errors: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -102,11 +105,12 @@ def _complete_operation(path: str, operation: dict[str, Any]) -> None:
         if not any(each["name"] == "project_id" for each in parameters):
             parameters.insert(0, _project_parameter())
     responses = operation["responses"]
-    for status in (*_OF_EVERY_ROUTE, *(_OF_EVERY_BODY if "requestBody" in operation else ())):
-        responses.setdefault(str(status), {"description": _MEANING[status]})
+    if path.startswith(_MEMORY) and not path.startswith(_TOKEN):
+        for status in (*_OF_EVERY_ROUTE, *(_OF_EVERY_BODY if "requestBody" in operation else ())):
+            responses.setdefault(str(status), {"description": _MEANING[status]})
     for status, response in responses.items():
-        if int(status) >= 400:
-            response["content"] = _error_content(int(status))
+        if int(status) >= 400 and (status == "422" or "content" not in response):
+            response.update(description=_MEANING[int(status)], content=_error_content(int(status)))
 
 
 def _project_parameter() -> dict[str, Any]:

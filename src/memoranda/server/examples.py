@@ -107,6 +107,16 @@ CUSTOM_FOUND: Final = {
     "count": 1,
 }
 
+CONFIG: Final = {"config": {"memory": {"log_level": "info"}}, "pending": False, "changes": []}
+RUNTIME: Final = {
+    "state": "ready",
+    "blocked_on": None,
+    "message": "ready",
+    "pending_config": False,
+    "memory_image": "memoranda/0.1.0",
+    "resolved_memory_image": "memoranda/0.1.0",
+}
+
 
 def created(**named: str) -> dict[str, Any]:
     """Return the result of a typed save; ``named`` are the fields that its kind repeats."""

@@ -13,25 +13,31 @@ from memoranda.runtime.configuring import ConfigState, ProjectConfigs
 from memoranda.sdk.errors import MemoryConfigError, MemoryNotProvisionedError
 from memoranda.server.answers import answer
 from memoranda.server.dependencies import Call, MemoryRoute, Right, TheCall, needs
+from memoranda.server.documents import Tag, told
+from memoranda.server.examples import CONFIG, RUNTIME
 from memoranda.server.settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
-router = APIRouter(route_class=MemoryRoute, tags=["configuration"])
+router = APIRouter(route_class=MemoryRoute)
 
 IMAGE = f"memoranda/{__version__}"
 
 Document = Annotated[dict[str, Any], Body(examples=[{"memory": {"log_level": "info"}}])]
 
 
-@router.get("/config")
+_CONFIG: dict[str, Any] = told(Tag.CONFIGURATION, CONFIG)
+_RUNTIME: dict[str, Any] = told(Tag.CONFIGURATION, RUNTIME)
+
+
+@router.get("/config", **_CONFIG)
 @needs(Right.READ_ALL, runtime=False)
 def get_config(call: TheCall) -> Response:
     """Return the configuration that was stored last; ``pending`` says whether it has yet to be applied."""
     return answer(_told(_configs(call).state(call.principal.project_id)))
 
 
-@router.put("/config")
+@router.put("/config", **_CONFIG)
 @needs(Right.WRITE_ALL, runtime=False)
 def put_config(call: TheCall, body: Document, request: Request) -> Response:
     """Store a configuration: the ``memory:`` document. It is in force once it is applied (``config/sync``)."""
@@ -42,7 +48,7 @@ def put_config(call: TheCall, body: Document, request: Request) -> Response:
     return answer({**_told(state), "warnings": config.warnings})
 
 
-@router.post("/config/sync")
+@router.post("/config/sync", **_CONFIG)
 @needs(Right.WRITE_ALL, runtime=False)
 def sync_config(call: TheCall) -> Response:
     """Put the stored configuration into force, on every server of the store."""
@@ -52,14 +58,14 @@ def sync_config(call: TheCall) -> Response:
     return answer({**_told(configs.state(project_id)), "synced": applied})
 
 
-@router.get("/runtime")
+@router.get("/runtime", **_RUNTIME)
 @needs(Right.READ_ALL, runtime=False)
 def get_runtime(call: TheCall) -> Response:
     """Say whether the project can be used, and what it waits for."""
     return answer(_runtime(call))
 
 
-@router.post("/runtime")
+@router.post("/runtime", **_RUNTIME)
 @needs(Right.WRITE_ALL, runtime=False)
 def provision(call: TheCall) -> Response:
     """Make sure that the project is there: 202 when this made it, 200 when it was there."""
@@ -67,7 +73,7 @@ def provision(call: TheCall) -> Response:
     return answer(_runtime(call), 202 if made else 200)
 
 
-@router.post("/runtime/restart")
+@router.post("/runtime/restart", **_RUNTIME)
 @needs(Right.WRITE_ALL, runtime=False)
 def restart(call: TheCall) -> Response:
     """Open the project anew in this process; calls under way end on what they have."""
@@ -75,7 +81,7 @@ def restart(call: TheCall) -> Response:
     return answer(_runtime(call))
 
 
-@router.get("/queueStats")
+@router.get("/queueStats", **told(Tag.BACKGROUND, {"queued": 2, "running": 1, "failed": 0}))
 @router.get("/worker/queueStats", include_in_schema=False)
 @needs(Right.READ_ALL)
 def queue_stats(call: TheCall) -> Response:

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from memoranda.sdk.errors import MemoryNotFoundError
-from memoranda.sdk.models import CustomInput, DeletionReport, MemoryEntry, MemoryInput, MemoryPage, MemoryUpdate
+from memoranda.sdk.models import CustomInput, DeletionReport, MemoryEntry, MemoryInput, MemoryPage
 from memoranda.server.answers import answer
 from memoranda.server.bodies import read_json
 from memoranda.server.dependencies import Call, MemoryRoute, Right, TheCall, needs, require_places
@@ -22,6 +22,7 @@ from memoranda.server.schemas.management import (
     MemoriesBody,
     MemoriesQuery,
     MemoryQuery,
+    UpdateBody,
     UserQuery,
 )
 
@@ -75,7 +76,7 @@ def get_memory(call: TheCall, memory_id: str, query: Annotated[MemoryQuery, Quer
 
 @router.patch("/memories/{memory_id}", **told(Tag.MEMORIES, MEMORY, model=MemoryEntry, errors=(409,)))
 @needs(Right.WRITE)
-def update_memory(call: TheCall, memory_id: str, body: MemoryUpdate, query: Annotated[UserQuery, Query()]) -> Response:
+def update_memory(call: TheCall, memory_id: str, body: UpdateBody, query: Annotated[UserQuery, Query()]) -> Response:
     """Change what the body names, null included, and return the new version; the id stays."""
     user_id = call.writer(query.user_id)
     return answer(call.runtime.update_memory(memory_id=memory_id, user_id=user_id, update=body))

@@ -11,20 +11,23 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from memoranda._version import __version__
 from memoranda.runtime.hosting import EngineHost
 from memoranda.sdk.errors import MemoryStoreError
+from memoranda.server.documents import Tag, told
 from memoranda.server.observability.metrics import ServerMetrics
 
 logger = logging.getLogger(__name__)
 
-router = APIRouter(tags=["operations"])
+router = APIRouter()
+
+_READY = {"status": "ready", "version": __version__, "schema_version": "0001"}
 
 
-@router.get("/health/live")
+@router.get("/health/live", **told(Tag.OPERATIONS, {"status": "live", "version": __version__}))
 async def live() -> JSONResponse:
     """Say that the process answers. It touches nothing else: restarting helps when this fails, and only then."""
     return JSONResponse({"status": "live", "version": __version__})
 
 
-@router.get("/health/ready")
+@router.get("/health/ready", **told(Tag.OPERATIONS, _READY))
 def ready(request: Request) -> JSONResponse:
     """Say whether requests can be served: the store is there and has the schema that this version knows."""
     host: EngineHost = request.app.state.host

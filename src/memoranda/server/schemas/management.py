@@ -6,7 +6,14 @@ from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field
 
-from memoranda.sdk.models import BulkItemResult, MemoryEntry, MemoryInput, PromoteSnapshotResult, WriteTurnResult
+from memoranda.sdk.models import (
+    BulkItemResult,
+    MemoryEntry,
+    MemoryInput,
+    MemoryUpdate,
+    PromoteSnapshotResult,
+    WriteTurnResult,
+)
 from memoranda.server.schemas.base import AsOf, OwnBody
 
 MAX_WAIT_SECONDS: Final = 20.0
@@ -39,6 +46,14 @@ class MemoriesQuery(OwnBody):
     as_of: AsOf | None = None
     limit: PageSize = 50
     cursor: str | None = None
+
+
+class UpdateBody(MemoryUpdate):
+    """The fields that change; null clears ``metadata`` and, for ``ttl_days``, keeps the memory forever."""
+
+    model_config = ConfigDict(
+        defer_build=False, json_schema_extra={"examples": [{"content": "Lives in Bergen.", "metadata": None}]}
+    )
 
 
 class MemoryQuery(OwnBody):
