@@ -28,10 +28,15 @@ from memoranda.cli.ending import (
     told_in_one_line,
 )
 from memoranda.cli.failures_command import failures_app
+from memoranda.cli.memory_command import memory_app
 from memoranda.cli.options import StoreOption
 from memoranda.cli.portability_commands import export_command, import_command
+from memoranda.cli.project_command import project_app
 from memoranda.cli.read_commands import context_command, history_command, search_command, status_command
 from memoranda.cli.rebuild_commands import reembed_command, reindex_command
+from memoranda.cli.server_commands import dev_app, serve_command, worker_command
+from memoranda.cli.service_account_command import service_account_app
+from memoranda.cli.signing_key_command import signing_key_app
 from memoranda.cli.write_commands import demo_command, ingest_command, promote_command
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
@@ -122,8 +127,15 @@ app.command("reindex")(reindex_command)
 app.command("export")(export_command)
 app.command("import")(import_command)
 app.command("delete-user")(delete_user_command)
+app.command("serve")(serve_command)
+app.command("worker")(worker_command)
+app.add_typer(dev_app, name="dev")
+app.add_typer(memory_app, name="memory")
 app.add_typer(failures_app, name="failures")
 app.add_typer(config_app, name="config")
+app.add_typer(project_app, name="project")
+app.add_typer(service_account_app, name="service-account")
+app.add_typer(signing_key_app, name="signing-key")
 
 
 def run(argv: list[str] | None = None) -> int:
