@@ -18,6 +18,7 @@ from memoranda.engine.purge import Purger
 from memoranda.engine.records import Identity, JsonObject, Session, Turn
 from memoranda.engine.scope import Scope
 from memoranda.engine.text import clean_object, clean_text, require_storable_id, require_text
+from memoranda.engine.turn_groups import Groups
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError
 
 
@@ -74,6 +75,7 @@ class TurnService:
         self._planner = planner
         self._purger = purger
         self._changes = ChangeLog(clock, config.change_feed)
+        self._groups: Groups[TurnDraft, RecordedTurn] = Groups(self._record_together)
 
     def record(self, drafts: Sequence[TurnDraft]) -> list[RecordedTurn]:
         """Store turns in order, all or none.
@@ -82,7 +84,9 @@ class TurnService:
         """
         if not drafts:
             return []
-        drafts = [checked_turn(draft) for draft in drafts]
+        return list(self._groups.record([checked_turn(draft) for draft in drafts]))
+
+    def _record_together(self, drafts: Sequence[TurnDraft]) -> list[RecordedTurn]:
         with self._store.write(self._project_id) as tx:
             known = _Known(partial(self._living, tx))
             fresh = [position for position, draft in enumerate(drafts) if known.is_new(draft, position)]
