@@ -242,7 +242,7 @@ _HOST_TARGETS = (_APP_BOUND, _HOST)
 # --- its tests
 
 _HANDLES = frozenset({"memory", "m", "bound", "unbound"})
-_MAKERS = frozenset({"over", "Memory", "Ours"})
+_MAKERS = frozenset({"over", "connected", "Memory", "Ours"})
 _IMMEDIATE = frozenset({"bind", "open", "_over"})
 _CALLS = frozenset({"call", "use"})
 _BUILT_IN = frozenset({"getattr", "type", "isinstance"})
@@ -285,10 +285,21 @@ _TEST_TARGETS = tuple(
         ("test_local_validation.py", {"over": "over_async"}, {}),
         ("test_management_calls.py", {"over": "over_async"}, {}),
         ("test_open.py", {}, {"`Memory.open`": "`AsyncMemory.open`"}),
+        ("http/test_connection.py", {}, {}),
     )
 )
 
-TARGETS = _FACADE_TARGETS + _HTTP_TARGETS + _HOST_TARGETS + _TEST_TARGETS
+_HTTP_TEST_TARGETS = tuple(
+    Target(
+        f"{TESTS}/http/test_{name}.py",
+        f"{TESTS}/aio/http/test_async_{name}.py",
+        _TEST,
+        {"connected": "connected_async"},
+    )
+    for name in ("bodies", "errors", "own_calls", "requests")
+)
+
+TARGETS = _FACADE_TARGETS + _HTTP_TARGETS + _HOST_TARGETS + _TEST_TARGETS + _HTTP_TEST_TARGETS
 
 # What is written by hand beside the generated files: names that the asynchronous colour takes from there.
 BY_HAND = {
@@ -297,4 +308,5 @@ BY_HAND = {
     "memoranda.sdk._opening": ("memoranda.sdk.aio._opening", {"open_engine"}),
     "memoranda": ("memoranda", {"AsyncMemory"}),
     "tests.sdk.recording": ("tests.sdk.recording", {"over_async"}),
+    "tests.sdk.http.connecting": ("tests.sdk.http.connecting", {"connected_async"}),
 }

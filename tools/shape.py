@@ -44,6 +44,8 @@ class LazyImport:
 
 LAZY_IMPORTS = (
     LazyImport("memoranda.sdk._opening", "memoranda.runtime", "Memory.open: the SDK must load without the engine"),
+    LazyImport("memoranda.sdk._connecting", "memoranda.sdk._http_runtime", "importing Memory must not load httpx"),
+    LazyImport("memoranda.sdk.aio._connecting", "memoranda.sdk.aio", "importing AsyncMemory must not load httpx"),
     LazyImport("memoranda.__main__", "memoranda.cli", "the base install has no Typer, and is told the remedy"),
     LazyImport("memoranda.cli", "*", "`--help` and a usage error must not pay for the engine"),
     LazyImport("memoranda.engine.extraction.local", "*", "its tables are loaded by the first extraction"),

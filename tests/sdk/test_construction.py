@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoranda import Memory, MemoryNotSupportedError
+from memoranda import Memory
 from memoranda.sdk._environment import Environment, read_environment
 from memoranda.sdk._settings import HttpSettings, resolve_settings
 from tests.sdk.recording import CoreRuntime
@@ -115,22 +115,3 @@ def test_injected_runtime_makes_all_else_irrelevant(monkeypatch: pytest.MonkeyPa
     memory = Memory(runtime=runtime, service_account_token="", api_key="k", base_url=" ")
     memory.search_semantic("q")
     assert runtime.names == ["search_semantic"]
-
-
-CALLS = {
-    "record_turn": lambda memory: memory.record_turn(role="user"),
-    "build_context": lambda memory: memory.build_context("q"),
-    "search": lambda memory: memory.search("q"),
-    "save_semantic": lambda memory: memory.save_semantic(text="t", label="l", user_id="u"),
-    "list_domains": lambda memory: memory.list_domains(),
-    "save": lambda memory: memory.save("tickets", "c"),
-    "status": lambda memory: memory.status(),
-    "delete_user": lambda memory: memory.delete_user("u"),
-}
-
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_calls_over_http_name_the_way_that_works(call: Any) -> None:
-    memory = Memory(base_url="http://127.0.0.1:1")
-    with pytest.raises(MemoryNotSupportedError, match=r"Memory\.open\("):
-        call(memory)

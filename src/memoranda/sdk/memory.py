@@ -6,6 +6,7 @@ from os import PathLike
 from types import TracebackType
 from typing import Self
 
+from memoranda.sdk._connecting import connect
 from memoranda.sdk._connection import Connection
 from memoranda.sdk._context import Contexts
 from memoranda.sdk._custom import CustomTypes
@@ -16,7 +17,6 @@ from memoranda.sdk._records import Records
 from memoranda.sdk._search import Searches
 from memoranda.sdk._settings import resolve_settings
 from memoranda.sdk._turns import Turns
-from memoranda.sdk._unavailable import UnavailableRuntime
 from memoranda.sdk.protocol import DEFAULT_EMBEDDER, MemoryCrudClient, MemoryRequestContext, MemoryRuntime
 
 
@@ -54,8 +54,8 @@ class Memory(Turns, Contexts, Searches, Records, CustomTypes, Memories, Operatio
             project_id=project_id,
             environment=read_environment(),
         )
-        unavailable = UnavailableRuntime(settings, instead="Memory.open('memory.db')")
-        self._connection = Connection(unavailable, unavailable, owned=unavailable)
+        service = connect(settings)
+        self._connection = Connection(service, service, owned=service)
 
     @classmethod
     def open(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memoranda import AsyncMemory, MemoryNotSupportedError
+from memoranda import AsyncMemory
 from memoranda.sdk._environment import Environment, read_environment
 from memoranda.sdk._settings import HttpSettings, resolve_settings
 from tests.sdk.recording import CoreRuntime
@@ -112,22 +112,3 @@ async def test_injected_runtime_makes_all_else_irrelevant(monkeypatch: pytest.Mo
     memory = AsyncMemory(runtime=runtime, service_account_token="", api_key="k", base_url=" ")
     await memory.search_semantic("q")
     assert runtime.names == ["search_semantic"]
-
-
-CALLS = {
-    "record_turn": lambda memory: memory.record_turn(role="user"),
-    "build_context": lambda memory: memory.build_context("q"),
-    "search": lambda memory: memory.search("q"),
-    "save_semantic": lambda memory: memory.save_semantic(text="t", label="l", user_id="u"),
-    "list_domains": lambda memory: memory.list_domains(),
-    "save": lambda memory: memory.save("tickets", "c"),
-    "status": lambda memory: memory.status(),
-    "delete_user": lambda memory: memory.delete_user("u"),
-}
-
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-async def test_calls_over_http_name_the_way_that_works(call: Any) -> None:
-    memory = AsyncMemory(base_url="http://127.0.0.1:1")
-    with pytest.raises(MemoryNotSupportedError, match=r"Memory\.open\("):
-        await call(memory)

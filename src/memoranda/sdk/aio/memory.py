@@ -9,8 +9,8 @@ from typing import Self
 
 from memoranda.sdk._environment import read_environment
 from memoranda.sdk._settings import resolve_settings
-from memoranda.sdk._unavailable import UnavailableRuntime
-from memoranda.sdk.aio._connection import AsyncConnection
+from memoranda.sdk.aio._connecting import connect
+from memoranda.sdk.aio._connection import AsyncConnection, ServiceConnection
 from memoranda.sdk.aio._context import Contexts
 from memoranda.sdk.aio._custom import CustomTypes
 from memoranda.sdk.aio._management import Memories, Operations
@@ -26,6 +26,9 @@ class AsyncMemory(Turns, Contexts, Searches, Records, CustomTypes, Memories, Ope
 
     Make one with `await AsyncMemory.open("memory.db")` for a local file, with connection settings for a service, or
     with a `runtime` of your own. A handle may be used from many tasks, and from several event loops.
+
+    Calls of a service wait natively, without any thread. Each event loop has connections of its own there, which end
+    with the loop (`asyncio.run`) or with `close`.
 
     A call of a runtime that blocks, as the engine in this process does, takes one hop to a thread of the handle's own:
     the loop goes on, and when the task is cancelled the call is made whole or not at all.
@@ -58,8 +61,8 @@ class AsyncMemory(Turns, Contexts, Searches, Records, CustomTypes, Memories, Ope
             project_id=project_id,
             environment=read_environment(),
         )
-        unavailable = UnavailableRuntime(settings, instead="AsyncMemory.open('memory.db')")
-        self._connection = AsyncConnection(unavailable, unavailable, owned=unavailable)
+        service = connect(settings)
+        self._connection = ServiceConnection(service)
 
     @classmethod
     @awaited_or_entered
