@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from starlette.types import ASGIApp
 from memoranda.engine.extraction.items import Extractor
 from memoranda.runtime.hosting import EngineHost
 from memoranda.runtime.opening import Asked, chosen_config, open_store
+from memoranda.server.serving import listening
 from memoranda.testing.clock import ManualClock
 from memoranda.testing.embedders import HashedEmbedder
 from memoranda.testing.extractors import QuietExtractor
@@ -55,16 +55,14 @@ def open_host(
 @contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
     """Serve an application on a free port of loopback while the block runs; yield its URL."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
+    with listening("127.0.0.1", 0) as listener:
         config = uvicorn.Config(app, log_level="critical", access_log=False, ws="none", lifespan="off")
         server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="live-server")
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="live-server")
         thread.start()
         try:
             _wait_until_started(server, thread)
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join()
