@@ -27,7 +27,8 @@ SHARED_NAMES = set(
 
 OUR_NAMES = set(
     """
-    AgentHost AsyncAgentHost AsyncMemory BreakerEntry BulkItemResult ChunkExplanation CustomInput DeletionReport
+    AgentHost AsyncAgentHost AsyncMemory BreakerEntry BulkItemResult ChangeEntry ChangePage ChunkExplanation CustomInput
+    DeletionReport
     EpisodicInput FailureEntry FailurePage LegScore MemoryConfigError MemoryConflictError MemoryCrudClient
     MemoryEmbedderMismatchError MemoryEntry MemoryInput MemoryManagement MemoryNotFoundError MemoryPage
     MemoryReplyNotRecordedError MemoryStoreError MemoryUpdate ProceduralInput SemanticInput StatusReport
@@ -107,6 +108,7 @@ OUR_PARAMETERS = {
 }
 
 OUR_METHODS = {
+    "changes": "*, after=None, limit=100, wait=0.0",
     "delete_memory": "memory_id",
     "delete_session": "session_id, *, user_id=None",
     "delete_turn": "turn_id",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memoranda.engine.config import (
     CapacityConfig,
+    ChangeFeedConfig,
     ConfigChangeError,
     ConfigError,
     CustomType,
@@ -71,6 +72,10 @@ memory:
     nightly: [1, two]
   identity:
     enforce: true
+  change_feed:
+    memories: false
+    turns: true
+    keep_days: 7
   analyser:
     language: german
 """
@@ -105,6 +110,7 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
     assert config.extraction.visibility == "private"
     assert config.analyser.language == "english"
     assert config.identity.enforce is False
+    assert config.change_feed == ChangeFeedConfig(memories=True, turns=False, keep_days=30)
     assert (config.log_level, config.voyage, config.extraction_llm, config.capacity, config.tasks) == (None,) * 5
     assert (config.custom_memory_types, config.metadata_partition_key, config.metadata_partition_index) == ((), (), ())
     assert config.warnings == ()
@@ -133,6 +139,7 @@ def test_every_key_of_a_whole_file_is_read(tmp_path: Path) -> None:
     assert config.tasks == '{"nightly":[1,"two"]}'
     assert config.analyser.language == "german"
     assert config.identity.enforce is True
+    assert config.change_feed == ChangeFeedConfig(memories=False, turns=True, keep_days=7)
 
 
 @pytest.mark.parametrize("wrap", [True, False])
@@ -259,6 +266,7 @@ def test_a_setting_with_effect_does_not_warn(block: dict[str, object]) -> None:
         ("    semantic: [both]", "    semantic: []", ("at least one of: vector, text, both",)),
         ("    semantic: [both]", "    semantic: [keyword]", ("vector, text, both",)),
         ("    short_term: [text]", "    short_term: [vector]", ("embed_on_write is false; set it to true",)),
+        ("    keep_days: 7", "    keep_days: 0", ("memory.change_feed.keep_days is 0", "a whole number from 1 to 3650")),
         ("    enforce: true", "    enforce: 'yes'", ("memory.identity.enforce is 'yes'", "must be true or false")),
         ("    language: german", "    language: germn", ("memory.analyser.language", "did you mean 'german'?")),
     ],

@@ -32,6 +32,10 @@ class TestBackground(Embedded, memory_suite.BackgroundRules):
     pass
 
 
+class TestChange(Embedded, memory_suite.ChangeRules):
+    pass
+
+
 class TestContext(Embedded, memory_suite.ContextRules):
     pass
 

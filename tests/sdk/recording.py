@@ -11,6 +11,7 @@ from typing import Any
 from memoranda import (
     AsyncMemory,
     BulkItemResult,
+    ChangePage,
     ContextMetadata,
     ContextResponse,
     DeletionReport,
@@ -73,6 +74,7 @@ def default_answers() -> dict[str, Any]:
         "delete_session": DeletionReport(turns=2),
         "delete_user": DeletionReport(turns=3),
         "promote": [],
+        "changes": ChangePage(items=[], next_cursor="c"),
         "status": StatusReport(project_id="default", analyser="a", schema_version="1", store="s"),
         "list_failures": FailurePage(items=[]),
         "retry_failures": 1,

@@ -249,6 +249,20 @@ def test_waiting_takes_a_timeout_of_zero_or_more(memory: Memory, runtime: FullRu
             memory.wait_until_idle(bad)
 
 
+def test_changes_are_those_of_the_project(memory: Memory, runtime: FullRuntime) -> None:
+    assert memory.changes().next_cursor == "c"
+    assert runtime.last == {"after": None, "limit": 100, "wait": 0.0}
+    memory.changes(after="c", limit=1000, wait=20)
+    assert runtime.last == {"after": "c", "limit": 1000, "wait": 20}
+
+
+@pytest.mark.parametrize("bad", [-1, 20.1, float("nan"), True, "1"])
+def test_waiting_for_changes_is_bounded(memory: Memory, runtime: FullRuntime, bad: Any) -> None:
+    with pytest.raises(ValueError, match="wait must be 0 to 20 seconds"):
+        memory.changes(wait=bad)
+    assert runtime.calls == []
+
+
 def test_forgetting_every_failure_must_be_said(memory: Memory, runtime: FullRuntime) -> None:
     with pytest.raises(ValueError, match="everything=True"):
         memory.discard_failures()

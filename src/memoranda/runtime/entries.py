@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from memoranda.engine.feed.rows import Change
 from memoranda.engine.records import (
     EPISODIC,
     PROCEDURAL,
@@ -17,7 +18,7 @@ from memoranda.engine.records import (
     MemoryStatus,
     Turn,
 )
-from memoranda.sdk.models import FailureEntry, MemoryEntry, TurnEntry
+from memoranda.sdk.models import ChangeEntry, FailureEntry, MemoryEntry, TurnEntry
 
 Json = dict[str, Any]
 
@@ -102,6 +103,17 @@ def failure_entry(failure: Failure) -> FailureEntry:
         snapshot_id=present(failure.snapshot_id),
         raw_reply=failure.raw_reply,
         retryable=failure.retryable,
+    )
+
+
+def change_entry(change: Change) -> ChangeEntry:
+    return ChangeEntry(
+        position=change.position,
+        entity=change.entity.value,
+        entity_id=change.entity_id,
+        operation=change.operation.value,
+        user_id=present(change.user_id),
+        at=change.at,
     )
 
 

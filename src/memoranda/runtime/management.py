@@ -13,12 +13,13 @@ from memoranda.engine.project import searched_kinds
 from memoranda.engine.scope import blank_is_any
 from memoranda.runtime.calls import EngineCalls, Json
 from memoranda.runtime.drafts import draft_of
-from memoranda.runtime.entries import failure_entry, memory_entry
+from memoranda.runtime.entries import change_entry, failure_entry, memory_entry
 from memoranda.runtime.limits import page_size
 from memoranda.runtime.reports import deletion_report, promotion, status_report
 from memoranda.sdk.errors import MemoryNotFoundError
 from memoranda.sdk.models import (
     BulkItemResult,
+    ChangePage,
     DeletionReport,
     FailureEntry,
     FailurePage,
@@ -29,6 +30,8 @@ from memoranda.sdk.models import (
     PromoteSnapshotResult,
     StatusReport,
 )
+
+_FEED = "changes"
 
 
 class ManagementCalls(EngineCalls):
@@ -117,6 +120,12 @@ class ManagementCalls(EngineCalls):
 
     def status(self) -> StatusReport:
         return status_report(self._engine)
+
+    def changes(self, *, after: str | None = None, limit: int = 100, wait: float = 0.0) -> ChangePage:
+        position = int(decode_cursor(_FEED, after, (int,))[0]) if after else None
+        page = self._engine.feed.wait(position, page_size(limit), wait)
+        items = [change_entry(change) for change in page.changes]
+        return ChangePage(items=items, next_cursor=encode_cursor(_FEED, (page.last,)))
 
     def list_failures(
         self, *, failure_class: str | None = None, limit: int = 50, cursor: str | None = None

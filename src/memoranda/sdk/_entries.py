@@ -117,6 +117,29 @@ class BulkItemResult(Model):
     has_embedding: bool
 
 
+class ChangeEntry(Model):
+    """One entry of the change feed: what happened to what, without its content.
+
+    Positions grow; where entries are no longer kept there are gaps. `entity_id` is the id of the memory, the turn or
+    the session; of a user who was deleted it is the SHA-256 of the user's id, in hexadecimal. Entries about deleted
+    memories, turns and users name no user. New kinds of entity and operation may come.
+    """
+
+    position: int
+    entity: str
+    entity_id: str
+    operation: str
+    user_id: str | None = None
+    at: datetime
+
+
+class ChangePage(Model):
+    """A page of the change feed; `next_cursor` is where to go on, also from an empty page."""
+
+    items: list[ChangeEntry]
+    next_cursor: str
+
+
 class DeletionReport(Model):
     """What one deletion removed, by table; all zero when there was nothing."""
 

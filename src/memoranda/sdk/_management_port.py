@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from memoranda.sdk.models import (
     BulkItemResult,
+    ChangePage,
     DeletionReport,
     FailureEntry,
     FailurePage,
@@ -115,6 +116,13 @@ class MemoryManagement(Protocol):
 
     def status(self) -> StatusReport:
         """Return the state of the project's store and queue."""
+        ...
+
+    def changes(self, *, after: str | None = None, limit: int = 100, wait: float = 0.0) -> ChangePage:
+        """Return changes after a cursor, in the order of their positions, waiting up to `wait` seconds for the first.
+
+        `MemoryBadRequestError` (`CURSOR_EXPIRED`) when some of them are no longer kept.
+        """
         ...
 
     def list_failures(

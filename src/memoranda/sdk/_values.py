@@ -11,6 +11,7 @@ from typing import Any
 
 MAX_TTL_DAYS = 1_000_000
 MAX_PAGE = 1000
+MAX_WAIT = 20.0
 
 _TIME_REMEDY = "pass a datetime or an ISO 8601 string such as '2026-03-01T09:30:00+01:00' (without zone: UTC)"
 # `fromisoformat` wants exactly 3 or 6 fractional digits on some versions; other writers give 1 to 9.
@@ -84,6 +85,12 @@ def require_page_size(limit: int) -> None:
     """Raise ValueError unless `limit` is an int from 1 to `MAX_PAGE`."""
     if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
         raise ValueError(f"limit must be an integer from 1 to {MAX_PAGE}, got {limit!r}; page with cursor=")
+
+
+def require_wait(wait: float) -> None:
+    """Raise ValueError unless `wait` is a number of seconds from 0 to `MAX_WAIT`."""
+    if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait <= MAX_WAIT:
+        raise ValueError(f"wait must be 0 to {MAX_WAIT:g} seconds, got {wait!r}; ask again with next_cursor")
 
 
 def given(**values: Any) -> dict[str, Any]:

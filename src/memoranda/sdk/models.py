@@ -17,6 +17,8 @@ from typing_extensions import TypedDict
 from memoranda.sdk._entries import (
     BreakerEntry,
     BulkItemResult,
+    ChangeEntry,
+    ChangePage,
     DeletionReport,
     FailureEntry,
     FailurePage,
@@ -42,6 +44,8 @@ __all__ = [
     "BreakerEntry",
     "BulkCreateSemanticResult",
     "BulkItemResult",
+    "ChangeEntry",
+    "ChangePage",
     "ChunkExplanation",
     "ContextMetadata",
     "ContextResponse",

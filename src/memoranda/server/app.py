@@ -15,6 +15,7 @@ from memoranda.server.observability.requests import observe
 from memoranda.server.paths import RawPaths
 from memoranda.server.routes import (
     background,
+    changes,
     configuration,
     custom,
     export,
@@ -34,7 +35,7 @@ HOSTED = f"{PROJECT}/memory"
 FLAT = "/api/v1/memory"
 NATIVE = "/api/v1"
 
-_OURS = (turns.router, reads.router, memories.router, background.router, export.router)
+_OURS = (turns.router, reads.router, memories.router, background.router, changes.router, export.router)
 """What is served under the base paths alone; the busiest first, for routes are tried in turn."""
 _NATIVE = (turns.native, reads.native, records.native, custom.native)
 """What is served under the base paths and under the memory server's own prefix."""

@@ -9,10 +9,11 @@ from typing import Any
 
 from memoranda.sdk._bulk import resolve_memory, validated_memories
 from memoranda.sdk._management import NOT_GIVEN, NotGiven, _chosen
-from memoranda.sdk._values import given, require_json, require_page_size
+from memoranda.sdk._values import given, require_json, require_page_size, require_wait
 from memoranda.sdk.aio._handle import Handle
 from memoranda.sdk.models import (
     BulkItemResult,
+    ChangePage,
     DeletionReport,
     FailureEntry,
     FailurePage,
@@ -148,6 +149,17 @@ class Operations(Handle):
     async def status(self) -> StatusReport:
         """Return what the store holds, how long the queue is and lags, and how many failures there are."""
         return await self._connection.management.status()
+
+    async def changes(self, *, after: str | None = None, limit: int = 100, wait: float = 0.0) -> ChangePage:
+        """Return what changed in the project after a cursor, waiting up to `wait` seconds (0 to 20) for the first.
+
+        `after` is the `next_cursor` of the page before; without it from the oldest entry that is kept. Whoever goes
+        on from cursor to cursor misses nothing. MemoryBadRequestError (`CURSOR_EXPIRED`) when changes after it are no
+        longer kept: then the project is to be read anew.
+        """
+        require_page_size(limit)
+        require_wait(wait)
+        return await self._connection.management.changes(after=after, limit=limit, wait=wait)
 
     async def list_failures(
         self, *, failure_class: str | None = None, limit: int = 50, cursor: str | None = None

@@ -11,6 +11,7 @@ arguments of ``Memory.open`` and opens the test's store, every time the same one
 
 from memoranda.testing.memory_suite.background import BackgroundRules, FailureRules
 from memoranda.testing.memory_suite.base import MemoryRules
+from memoranda.testing.memory_suite.changes import ChangeRules
 from memoranda.testing.memory_suite.contexts import ContextRules
 from memoranda.testing.memory_suite.leaks import LeakRules
 from memoranda.testing.memory_suite.lifetimes import DeletionRules, LifetimeRules
@@ -22,6 +23,7 @@ from memoranda.testing.memory_suite.turns import TurnRules
 
 ALL_RULES = (
     BackgroundRules,
+    ChangeRules,
     ContextRules,
     DeletionRules,
     FailureRules,
@@ -39,6 +41,7 @@ ALL_RULES = (
 __all__ = [
     "ALL_RULES",
     "BackgroundRules",
+    "ChangeRules",
     "ContextRules",
     "DeletionRules",
     "FailureRules",
