@@ -91,7 +91,7 @@ def serve(serving: Serving, announce: Callable[[str], None]) -> None:
                     fleet.stop(settings.worker_shutdown_seconds)
     finally:
         host.close(timeout=settings.worker_shutdown_seconds)
-        logger.info("server.stopped")
+    logger.info("server.stopped")
 
 
 def work(host: EngineHost, settings: ServingSettings, announce: Callable[[str], None]) -> None:
