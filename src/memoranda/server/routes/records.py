@@ -19,6 +19,7 @@ from memoranda.server.answers import answer
 from memoranda.server.dependencies import Call, MemoryRoute, Right, TheCall, needs, require_given
 from memoranda.server.documents import Tag, told
 from memoranda.server.examples import ENTRIES, ENTRY, created
+from memoranda.server.handle_identity import HandleUser, named_or
 from memoranda.server.schemas.base import Json
 from memoranda.server.schemas.records import (
     DeletedQuery,
@@ -135,9 +136,9 @@ def list_taxonomic(call: TheCall, query: Annotated[TaxonomicQuery, Query()]) -> 
 
 @native.get("/taxonomic/domains", **told(Tag.RECORDS, {"domains": ["rail"]}, model=Domains))
 @needs(Right.READ)
-def list_domains(call: TheCall, query: Annotated[DomainsQuery, Query()]) -> Response:
+def list_domains(call: TheCall, query: Annotated[DomainsQuery, Query()], handle: HandleUser) -> Response:
     """Return the domains in use, sorted."""
-    user_id = call.reader(query.user_id, query.visibility)
+    user_id = call.reader(named_or(query.user_id, handle.user_id), query.visibility)
     return answer({"domains": call.runtime.get_distinct_domains(user_id=user_id, visibility=query.visibility)})
 
 
