@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import memoranda
+from memoranda.server.access.principal import OpenGatekeeper
+from memoranda.server.app import create_app
+from memoranda.server.settings import ServerSettings
+from tests.server.live import open_host, serving
 from tests.test_package_contract import SHARED_NAMES
 
 PACKAGE = "memoranda.compat.agent_engine_sdk_memory"
@@ -91,10 +96,23 @@ def test_importing_it_loads_neither_engine_nor_event_loop() -> None:
     assert done.stdout.split() == []
 
 
-def test_a_program_runs_embedded_with_its_import_lines_and_its_connection_changed(tmp_path: Path) -> None:
-    text = PROGRAM.replace(IMPORT, f"from {PACKAGE}").replace(CONNECTION, f'Memory.open("memory.db", config={CONFIG})')
-    assert (text.count(PACKAGE), text.count("Memory.open")) == (2, 1)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", text], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert (done.stdout, done.stderr) == (PRINTED, "")
+def run(program: str, folder: Path) -> tuple[str, str]:
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return done.stdout, done.stderr
+
+
+def test_a_program_runs_over_http_with_only_its_import_lines_changed(tmp_path: Path) -> None:
+    with (
+        closing(open_host(tmp_path, config=CONFIG)) as host,
+        serving(create_app(host, OpenGatekeeper(), ServerSettings())) as url,
+    ):
+        program = PROGRAM.replace(IMPORT, f"from {PACKAGE}").replace("http://localhost:8080", url)
+        assert run(program, tmp_path) == (PRINTED, "")
+
+
+def test_a_program_runs_embedded_with_its_connection_changed_too(tmp_path: Path) -> None:
+    program = PROGRAM.replace(IMPORT, f"from {PACKAGE}")
+    program = program.replace(CONNECTION, f'Memory.open("memory.db", config={CONFIG})')
+    assert (program.count(PACKAGE), program.count("Memory.open")) == (2, 1)
+    assert run(program, tmp_path) == (PRINTED, "")
