@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
@@ -20,6 +21,7 @@ def check(path: str | os.PathLike[str]) -> list[str]:
     Reads the file beside whoever has it open. Takes time and memory in proportion to the store.
     """
     connection = sqlite3.connect(f"file:{os.fspath(path)}?mode=ro", uri=True)
+    connection.create_function("pack_of", 3, _pack_of, deterministic=True)
     try:
         connection.execute("BEGIN")
         return [finding for rule in _RULES for finding in rule(connection)]
@@ -101,6 +103,40 @@ def _vectors_belong_to_documents(connection: sqlite3.Connection) -> Finding:
     for where, state in documents.items():
         if (state == "present") != (where in vectors):
             yield f"a document says that its vector is {state!r}, which is not so: {where}"
+
+
+def _shared_vectors_are_packed_or_loose(connection: sqlite3.Connection) -> Finding:
+    """A vector of a visibility that is packed is in exactly one pack, as it is in its row, or it is loose."""
+    place = "project_id, source, state, visibility, user_id, model"
+    rows: dict[tuple[object, ...], list[object]] = defaultdict(list)
+    shared = "visibility IN ('org', 'shared') ORDER BY key, piece"
+    for *where, key, end, data in _all(
+        connection, f"SELECT {place}, key, expires_at, data FROM vectors WHERE {shared}"
+    ):
+        rows[(*where, key)].append((end, data))
+    copies: dict[tuple[object, ...], list[object]] = defaultdict(list)
+    for *where, packed in _all(connection, f"SELECT {place}, pack_of(keys, ends, data) FROM vector_packs"):
+        for key, end, data in json.loads(str(packed)):
+            copies[(*where, key)].append((end, bytes.fromhex(data)))
+    loose = set(_all(connection, f"SELECT {place}, key FROM loose_vectors"))
+    for row in sorted(map(str, loose - rows.keys())):
+        yield f"a vector is loose that is not there: {row}"
+    for found in sorted(rows.keys() | copies.keys(), key=str):
+        if copies.get(found, []) != ([] if found in loose else rows.get(found, [])):
+            yield f"the packs do not hold what the rows do: {found}"
+
+
+def _pack_of(keys: bytes, ends: bytes | None, data: bytes) -> str:
+    """Return the pieces of a pack as JSON: (key, end, vector in hex)."""
+    members = [number for (number,) in struct.iter_unpack("<q", keys)]
+    times = [None] * len(members) if ends is None else [_time(end) for (end,) in struct.iter_unpack("<q", ends)]
+    width = len(data) // len(members)
+    pieces = [data[start : start + width].hex() for start in range(0, len(data), width)]
+    return json.dumps(list(zip(members, times, pieces, strict=True)))
+
+
+def _time(end: int) -> int | None:
+    return None if end == 2**63 - 1 else end
 
 
 def _values_are_those_of_the_documents(connection: sqlite3.Connection) -> Finding:
@@ -218,6 +254,7 @@ _RULES: tuple[Callable[[sqlite3.Connection], Finding], ...] = (
     _postings_are_those_of_the_documents,
     _counts_are_those_of_the_documents,
     _vectors_belong_to_documents,
+    _shared_vectors_are_packed_or_loose,
     _values_are_those_of_the_documents,
     _turn_numbers_are_their_sessions,
     _promoted_turns_are_in_a_snapshot,

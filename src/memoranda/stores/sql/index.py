@@ -29,6 +29,7 @@ from memoranda.stores.sql.documents import (
 )
 from memoranda.stores.sql.statement import Executor, Insert, Statement, chunks, in_list, list_parameters, list_size
 from memoranda.stores.sql.upsert import insert as upsert
+from memoranda.stores.sql.vector_scan import Place, VectorScan
 
 _PLACE = ("source", "state", "visibility", "user_id")
 _COUNTED = ("records", "total_length", "generation")
@@ -150,11 +151,20 @@ class PartitionTotals:
         ]
 
 
+def places(stored: Sequence[StoredDocument], state: IndexState | None = None) -> list[Place]:
+    """Return where records stand, or will stand in another state."""
+    if state is None:
+        return [(document.partition, document.key) for document in stored]
+    moved = ((document.partition, document.key) for document in stored)
+    return [((source, state.value, visibility, user), key) for (source, _, visibility, user), key in moved]
+
+
 class SqlIndexRows:
     """``IndexRows`` over SQL."""
 
-    def __init__(self, sql: Executor) -> None:
+    def __init__(self, sql: Executor, scan: VectorScan) -> None:
         self._sql = sql
+        self._scan = scan
         self._project = sql.project_id
 
     def add(self, entries: Sequence[IndexEntry]) -> None:
@@ -190,6 +200,7 @@ class SqlIndexRows:
         removed, totals = 0, PartitionTotals()
         for stored in self._stored(keys):
             removed += self._change_postings(REMOVE_POSTING, stored, {})
+            self._scan.leaving(self._sql, places(stored))
             self._sql.execute_many(_REMOVE_VECTORS, [document.place(self._project) for document in stored])
             self._remove_values(stored)
             found = [document.key for document in stored]
@@ -233,7 +244,9 @@ class SqlIndexRows:
                 continue
             change = {"new_state": state.value}
             self._change_postings(_MOVE_POSTING, stored, change)
+            self._scan.leaving(self._sql, places(stored))
             self._sql.execute_many(_MOVE_VECTORS, [{**row.place(self._project), **change} for row in stored])
+            self._scan.arrived(self._sql, places(stored, state))
             found = [document.key for document in stored]
             statement = _set_document(list_size(len(found)), "state")
             self._sql.execute(statement, new_value=state.value, **list_parameters("key", found))
@@ -257,9 +270,11 @@ class SqlIndexRows:
         found: list[StoredDocument] = []
         for stored in self._stored(list(by_key)):
             same_model = [{**row.place(self._project), "p_model": by_key[row.key].model} for row in stored]
+            self._scan.leaving(self._sql, places(stored))
             self._sql.execute_many(_REMOVE_MODEL_VECTORS, same_model)
             rows = [row for item in stored for row in vector_parameters(self._project, item, by_key[item.key])]
             self._run_if_any(_ADD_VECTOR, rows)
+            self._scan.arrived(self._sql, places(stored))
             found += stored
         return found
 

@@ -12,6 +12,7 @@ from memoranda.engine.records import IndexEntry, RecordVectors, VectorState
 from memoranda.stores.schema import documents, jobs, partition_counts, projects, vectors
 from memoranda.stores.sql.documents import (
     DOCUMENT_COLUMNS,
+    StoredDocument,
     document_from,
     document_parameters,
     posting_rows,
@@ -23,6 +24,7 @@ from memoranda.stores.sql.index import (
     REMOVE_POSTING,
     PartitionTotals,
     SqlIndexRows,
+    places,
 )
 from memoranda.stores.sql.statement import Statement
 
@@ -151,12 +153,14 @@ class SqlRebuildRows(SqlIndexRows):
         self._sql.execute(_RAISE_GENERATIONS)
 
     def remove_other_vectors(self, keys: Sequence[int], model: str) -> int:
-        return sum(
-            self._sql.execute_many(
-                _REMOVE_OTHERS, [{**document.place(self._project), "model": model} for document in stored]
-            )
-            for stored in self._stored(keys)
-        )
+        return sum(self._remove_others(stored, model) for stored in self._stored(keys))
+
+    def _remove_others(self, stored: Sequence[StoredDocument], model: str) -> int:
+        self._scan.leaving(self._sql, places(stored))
+        rows = [{**document.place(self._project), "model": model} for document in stored]
+        removed = self._sql.execute_many(_REMOVE_OTHERS, rows)
+        self._scan.arrived(self._sql, places(stored))
+        return removed
 
     def name_embedder(self, model: str) -> None:
         self._sql.execute(_NAME_EMBEDDER, model=model)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from sqlalchemy import and_, bindparam, case, func, select
 
@@ -14,18 +13,9 @@ from memoranda.stores.schema import documents, partition_counts, postings, vecto
 from memoranda.stores.sql.documents import DOCUMENT_COLUMNS, document_from
 from memoranda.stores.sql.legs import Shape, candidate, narrowed, parameters_of, partitions, shape_of
 from memoranda.stores.sql.statement import Executor, Statement, chunks, in_list, list_parameters, list_size
+from memoranda.stores.sql.vector_scan import VectorScan
 
 _EMPTY = Narrowing()
-
-
-class VectorScan(Protocol):
-    """How a database finds the nearest vectors of a scope; the one leg that differs."""
-
-    def nearest(
-        self, sql: Executor, query: LegQuery, model: str, vector: Sequence[float], limit: int
-    ) -> Sequence[ScoredKey]:
-        """Return the best records by cosine, exact within the scope, ties by key."""
-        ...
 
 
 def _text_statement(

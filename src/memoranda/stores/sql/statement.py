@@ -6,7 +6,7 @@ for all dialects, and no object building on the hot path. Constants inside a sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, Table, bindparam
@@ -125,6 +125,10 @@ class Executor:
         """Start the transaction with the database's own words."""
         self._cursor.execute(sql)
 
+    def set(self, sql: str) -> None:
+        """Set something about the connection with the database's own words."""
+        self._cursor.execute(sql)
+
     def _run(self, statement: Statement, parameters: Mapping[str, object]) -> None:
         sql, constants = statement.prepared(self._dialect)
         try:
@@ -153,6 +157,12 @@ class Executor:
     def one(self, statement: Statement, **parameters: object) -> Row | None:
         self._run(statement, parameters)
         return self._cursor.fetchone()
+
+    def each(self, statement: Statement, **parameters: object) -> Iterator[Row]:
+        """Run a query whose rows are large one row at a time; nothing else may be run until it is through."""
+        self._run(statement, parameters)
+        while (row := self._cursor.fetchone()) is not None:
+            yield row
 
     def all(self, statement: Statement, **parameters: object) -> Sequence[Row]:
         self._run(statement, parameters)

@@ -21,9 +21,9 @@ from memoranda.stores.sql.control import SqlControl
 from memoranda.stores.sql.directory import due_projects, project_ids
 from memoranda.stores.sql.listeners import CommitListeners
 from memoranda.stores.sql.projects import has_tombstones
-from memoranda.stores.sql.search import VectorScan
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.transaction import SqlTransaction
+from memoranda.stores.sql.vector_scan import VectorScan
 
 _NO_PROJECT = ""
 """What a transaction of the control plane is bound to; no project has this id."""

@@ -12,13 +12,15 @@ from typing import TypeAlias
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, LargeBinary, bindparam, cast, func, select
+from sqlalchemy import bindparam, select
 
 from memoranda.engine.ports import LegQuery, Narrowing, ScoredKey
 from memoranda.stores.schema import partition_counts, vectors
 from memoranda.stores.sql.codec import to_micros
 from memoranda.stores.sql.legs import Shape, candidate, narrowed, parameters_of, partitions, shape_of
 from memoranda.stores.sql.statement import Executor, Statement
+from memoranda.stores.sqlite.matrix import END_COLUMNS, ROW_COLUMNS, Floats, Matrix, from_rows
+from memoranda.stores.sqlite.packs import PACKED, VectorPacks, read_packed
 
 CACHE_BYTES = 256 * 1024 * 1024
 """Cached matrices of all scopes together; least recently used ones go first."""
@@ -30,24 +32,8 @@ _BASE = 128
 """What one byte of a query's component counts for in the next (``_scores``)."""
 
 _EMPTY = Narrowing()
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float32]
 Doubles: TypeAlias = NDArray[np.float64]
 CacheKey: TypeAlias = tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """The vectors of one scope: parallel arrays, one row a piece. ``expires_at`` is the largest integer where never."""
-
-    keys: Ints
-    scales: Floats
-    bytes: NDArray[np.int8]
-    expires_at: Ints
-
-    @property
-    def size(self) -> int:
-        return self.bytes.nbytes + self.keys.nbytes + self.scales.nbytes + self.expires_at.nbytes
 
 
 class MatrixCache:
@@ -75,19 +61,6 @@ class MatrixCache:
                 self._held.popitem(last=False)
 
 
-# One row for the whole scope: SQLite joins ten thousand vectors in half the time that Python takes to be handed them,
-# and no tuples are made for the garbage collector to look at. Text keeps any bytes, and all four are in the same order.
-_PRECISION = 1e12
-_NEVER = int(np.iinfo(np.int64).max)
-_COLUMNS = (
-    func.group_concat(vectors.c.key),
-    func.group_concat(cast(func.round(vectors.c.scale * _PRECISION), BigInteger)),
-    cast(func.group_concat(vectors.c.data, ""), LargeBinary),
-    func.count(vectors.c.expires_at),
-)
-_ENDS = (vectors.c.key, vectors.c.expires_at)
-
-
 @dataclass(frozen=True, slots=True)
 class _Scan:
     """The statements that read a scope's vectors, and those of them that expire."""
@@ -100,8 +73,8 @@ def _scan(shape: Shape, narrowing: Narrowing, parameters: dict[str, object]) -> 
     conditions = [*partitions(vectors, shape), vectors.c.model == bindparam("model")]
     conditions += [*candidate(vectors, shape), *narrowed(vectors, narrowing, parameters)]
     return _Scan(
-        Statement(select(*_COLUMNS).where(*conditions)),
-        Statement(select(*_ENDS).where(*conditions, vectors.c.expires_at.is_not(None))),
+        Statement(select(*ROW_COLUMNS).where(*conditions)),
+        Statement(select(*END_COLUMNS).where(*conditions, vectors.c.expires_at.is_not(None))),
     )
 
 
@@ -117,7 +90,7 @@ def _generations_statement(shape: Shape) -> Statement:
     return Statement(select(*columns).where(*partitions(partition_counts, shape)))
 
 
-class SqliteVectorScan:
+class SqliteVectorScan(VectorPacks):
     """``VectorScan`` over SQLite, exact within the scope."""
 
     def __init__(self) -> None:
@@ -126,7 +99,7 @@ class SqliteVectorScan:
     def nearest(
         self, sql: Executor, query: LegQuery, model: str, vector: Sequence[float], limit: int
     ) -> Sequence[ScoredKey]:
-        matrix = self._matrix(sql, query, model, len(vector))
+        matrix = self._matrix(sql, query, model)
         if matrix is None or limit < 1:
             return []
         wanted = np.asarray(vector, dtype=np.float32)
@@ -135,41 +108,41 @@ class SqliteVectorScan:
             return []
         return _best(matrix, wanted / np.float32(norm), limit, to_micros(query.now))
 
-    def _matrix(self, sql: Executor, query: LegQuery, model: str, dimension: int) -> Matrix | None:
+    def _matrix(self, sql: Executor, query: LegQuery, model: str) -> Matrix | None:
         shape = shape_of(query, hides=sql.hides)
-        parameters = parameters_of(query)
+        parameters = {"model": model, **parameters_of(query)}
         if query.narrowing != _EMPTY or sql.hides:
-            return _read(sql, _scan(shape, query.narrowing, parameters), parameters, model, dimension)
+            return _read(sql, _scan(shape, query.narrowing, parameters), parameters)
         generations = sorted(tuple(row) for row in sql.all(_generations_statement(shape), **parameters))
         records = sum(row[4] for row in generations)
         if records < CACHE_FROM:
-            return _read(sql, _plain_scan(shape), parameters, model, dimension) if records else None
+            return _read(sql, _plain_scan(shape), parameters) if records else None
         key = (sql.project_id, query.source, query.states, query.scope, model)
         matrix = self._cache.get(key, generations)
         if matrix is None:
-            matrix = _read(sql, _plain_scan(shape), parameters, model, dimension)
+            matrix = _read_plain(sql, query, shape, records, parameters)
             if matrix is not None:
                 self._cache.put(key, generations, matrix)
         return matrix
 
 
-def _read(sql: Executor, scan: _Scan, parameters: dict[str, object], model: str, dimension: int) -> Matrix | None:
-    """Read the vectors of a scope; None where there are none."""
-    row = sql.one(scan.vectors, model=model, **parameters)
+def _read_plain(
+    sql: Executor, query: LegQuery, shape: Shape, records: int, parameters: dict[str, object]
+) -> Matrix | None:
+    """Read a scope of so many records that nothing narrows but a session or an agent."""
+    *_, session, agent, _ = shape
+    packed = None
+    if PACKED.issuperset(query.scope.visibilities()) and not (session or agent):
+        packed = read_packed(sql, shape, records, parameters)
+    return packed or _read(sql, _plain_scan(shape), parameters)
+
+
+def _read(sql: Executor, scan: _Scan, parameters: dict[str, object]) -> Matrix | None:
+    """Read the vectors of a scope from their rows; None where there are none."""
+    row = sql.one(scan.vectors, **parameters)
     if row is None or row[0] is None:
         return None
-    joined_keys, joined_scales, data, expiring = row
-    keys = np.fromstring(joined_keys, dtype=np.int64, sep=",")
-    expires_at = np.full(len(keys), _NEVER, dtype=np.int64)
-    if expiring:
-        ends = {row[0]: row[1] for row in sql.all(scan.ends, model=model, **parameters)}
-        expires_at = np.array([ends.get(key, _NEVER) for key in keys.tolist()], dtype=np.int64)
-    return Matrix(
-        keys=keys,
-        scales=(np.fromstring(joined_scales, dtype=np.int64, sep=",") / _PRECISION).astype(np.float32),
-        bytes=np.frombuffer(data, dtype=np.int8).reshape(len(keys), dimension),
-        expires_at=expires_at,
-    )
+    return from_rows(row, sql.all(scan.ends, **parameters) if row[3] else ())
 
 
 def _best(matrix: Matrix, wanted: Floats, limit: int, now: int) -> list[ScoredKey]:

@@ -565,5 +565,5 @@ def _vector_packs() -> None:
         sa.Column("ends", sa.LargeBinary(), nullable=True),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("project_id", "source", "state", "visibility", "user_id", "model", "first_key"),
-        sqlite_with_rowid=False,
+        sqlite_with_rowid=True,
     )
