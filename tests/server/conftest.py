@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,8 +15,6 @@ from memoranda.server.access.principal import OpenGatekeeper
 from memoranda.server.app import create_app
 from memoranda.server.settings import ServerSettings
 from tests.server.live import open_host, serving
-
-FLAT = "/api/v1/memory"
 
 
 @pytest.fixture
@@ -31,8 +30,18 @@ def url(host: EngineHost) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="package")
+def shared_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of one server without authentication for all tests that bring a project of their own."""
+    with (
+        closing(open_host(tmp_path_factory.mktemp("shared"))) as host,
+        serving(create_app(host, OpenGatekeeper(), ServerSettings())) as url,
+    ):
+        yield url
+
+
 @pytest.fixture
-def http(url: str) -> Iterator[httpx.Client]:
-    """A client of the flat routes: ``http.post("/turns", json=…)``."""
-    with httpx.Client(base_url=url + FLAT) as client:
+def http(shared_url: str) -> Iterator[httpx.Client]:
+    """A client of a new project of the shared server: ``http.post("/turns", json=…)``."""
+    with httpx.Client(base_url=f"{shared_url}/api/v1/projects/{uuid.uuid4()}/memory", timeout=30) as client:
         yield client

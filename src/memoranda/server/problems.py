@@ -8,7 +8,7 @@ from typing import Any, Final
 _MAX_TOLD: Final = 20
 _MAX_SHOWN: Final = 40
 _CHOICES: Final = ("literal_error", "enum", "int_parsing", "float_parsing", "bool_parsing")
-_SECRET: Final = ("secret", "token", "password", "authorization")
+_SECRET: Final = ("secret", "password", "authorization", "access_token")
 
 _WORDS: Final[Mapping[str, str]] = {
     "missing": "is required",
