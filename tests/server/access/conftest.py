@@ -14,6 +14,7 @@ from memoranda.engine.records import ProjectRow
 from memoranda.runtime.hosting import EngineHost
 from memoranda.runtime.opening import Asked
 from memoranda.server.access.accounts import AccountDraft, NewSecret
+from memoranda.server.access.desk import TokenDesk
 from memoranda.server.access.gatekeeper import Access, AccessGatekeeper
 from memoranda.server.access.signing_keys import SigningKeys
 from memoranda.server.app import create_app
@@ -48,7 +49,8 @@ def access(store: SqliteStore, tmp_path: Path, clock: ManualClock) -> Access:
 
 @pytest.fixture
 def gatekeeper(access: Access) -> AccessGatekeeper:
-    return AccessGatekeeper(access)
+    # Time does not pass at the token desk: what was spent stays spent.
+    return AccessGatekeeper(access, TokenDesk(access.accounts, access.tokens, seconds=lambda: 0.0))
 
 
 def made(access: Access, project_id: str = "a", *roles: str, **fields: object) -> NewSecret:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from memoranda.server.access.gatekeeper import Access
-from tests.server.access.conftest import authorized, bearer, made
+from tests.server.access.conftest import authorized, made
 
 BASE = "/api/v1/projects/a/service-accounts"
 
@@ -22,7 +22,7 @@ def owner(client: httpx.Client, access: Access) -> httpx.Client:
 
 def create(owner: httpx.Client, **fields: object) -> dict[str, Any]:
     answer = owner.post(BASE, json={"name": "app", "roles": ["AGENT_DEVELOPER"], **fields})
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
     told: dict[str, Any] = answer.json()
     return told
@@ -116,20 +116,20 @@ def test_an_address_that_is_not_in_the_list_is_forbidden(owner: httpx.Client) ->
     assert token(owner, created).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        ({}, 422),
-        ({"name": "x", "roles": []}, 400),
-        ({"name": "x", "roles": ["ORG_OWNER"]}, 400),
-        ({"name": "x", "roles": "PROJECT_OWNER"}, 422),
-        ({"name": "x", "roles": ["PROJECT_OWNER"], "secret_expires_after_hours": "24"}, 422),
-        ({"name": "x", "roles": ["PROJECT_OWNER"], "project_id": "b"}, 422),
-        ({"name": "x", "roles": ["PROJECT_OWNER"], "ip_access_list": ["10.0.0.1/8"]}, 400),
-    ],
-)
-def test_a_body_that_cannot_be_is_refused(owner: httpx.Client, body: dict[str, object], status: int) -> None:
-    assert owner.post(BASE, json=body).status_code == status
+REFUSED: list[tuple[dict[str, object], int]] = [
+    ({}, 422),
+    ({"name": "x", "roles": []}, 400),
+    ({"name": "x", "roles": ["ORG_OWNER"]}, 400),
+    ({"name": "x", "roles": "PROJECT_OWNER"}, 422),
+    ({"name": "x", "roles": ["PROJECT_OWNER"], "secret_expires_after_hours": "24"}, 422),
+    ({"name": "x", "roles": ["PROJECT_OWNER"], "project_id": "b"}, 422),
+    ({"name": "x", "roles": ["PROJECT_OWNER"], "ip_access_list": ["10.0.0.1/8"]}, 400),
+]
+
+
+def test_a_body_that_cannot_be_is_refused(owner: httpx.Client) -> None:
+    for body, status in REFUSED:
+        assert owner.post(BASE, json=body).status_code == status, body
     assert len(owner.get(BASE).json()["service_accounts"]) == 1
 
 
@@ -144,11 +144,8 @@ REQUESTS: list[tuple[str, str, dict[str, object] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
 @pytest.mark.parametrize("who", ["developer", "reader", "bound owner", "owner of another project", "nobody"])
-def test_only_an_owner_of_the_project_manages_its_accounts(
-    client: httpx.Client, access: Access, method: str, path: str, body: dict[str, object] | None, who: str
-) -> None:
+def test_only_an_owner_of_the_project_manages_its_accounts(client: httpx.Client, access: Access, who: str) -> None:
     victim = made(access, "a", "PROJECT_OWNER")
     headers = {
         "developer": authorized(access, "a", "AGENT_DEVELOPER"),
@@ -158,18 +155,17 @@ def test_only_an_owner_of_the_project_manages_its_accounts(
         "nobody": {},
     }[who]
     before = access.accounts.list("a")
-    answer = client.request(method, BASE + path.format(id=victim.account.client_id), json=body, headers=headers)
-    assert answer.status_code == (401 if who == "nobody" else 403)
-    assert victim.account.client_id not in answer.text
+    for method, path, body in REQUESTS:
+        answer = client.request(method, BASE + path.format(id=victim.account.client_id), json=body, headers=headers)
+        assert answer.status_code == (401 if who == "nobody" else 403), (method, path)
+        assert victim.account.client_id not in answer.text
     assert access.accounts.list("a") == before
 
 
-@pytest.mark.parametrize(("method", "path", "body"), [each for each in REQUESTS if "{id}" in each[1]])
-def test_an_account_of_another_project_is_not_found(
-    client: httpx.Client, access: Access, method: str, path: str, body: dict[str, object] | None
-) -> None:
+def test_an_account_of_another_project_is_not_found(owner: httpx.Client, access: Access) -> None:
     victim = made(access, "b", "PROJECT_OWNER")
-    headers = {"Authorization": bearer(access, made(access, "a", "PROJECT_OWNER"))}
-    answer = client.request(method, BASE + path.format(id=victim.account.client_id), json=body, headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (404, "SERVICE_ACCOUNT_NOT_FOUND")
+    for method, path, body in REQUESTS:
+        if "{id}" in path:
+            answer = owner.request(method, BASE + path.format(id=victim.account.client_id), json=body)
+            assert (answer.status_code, answer.json()["code"]) == (404, "SERVICE_ACCOUNT_NOT_FOUND"), (method, path)
     assert access.accounts.get("b", victim.account.client_id) == victim.account

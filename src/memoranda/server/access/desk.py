@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,12 +50,14 @@ class TokenRequest:
 class TokenDesk:
     """Issues tokens. Thread-safe; the limits are those of one process."""
 
-    def __init__(self, accounts: ServiceAccounts, tokens: Tokens) -> None:
+    def __init__(
+        self, accounts: ServiceAccounts, tokens: Tokens, *, seconds: Callable[[], float] = time.monotonic
+    ) -> None:
         self._accounts = accounts
         self._tokens = tokens
-        self._tries = Throttle(TRIES_PER_MINUTE)
-        self._failures = Throttle(FAILURES_PER_MINUTE)
-        self._failures_of_an_address = Throttle(FAILURES_OF_AN_ADDRESS)
+        self._tries = Throttle(TRIES_PER_MINUTE, seconds=seconds)
+        self._failures = Throttle(FAILURES_PER_MINUTE, seconds=seconds)
+        self._failures_of_an_address = Throttle(FAILURES_OF_AN_ADDRESS, seconds=seconds)
 
     def issue(self, request: TokenRequest, client_host: str | None) -> MintedToken:
         """Return a token for the account whose credentials these are. Raises ``TokenRefusedError``."""

@@ -35,9 +35,9 @@ class Access:
 class AccessGatekeeper:
     """``Gatekeeper`` by access tokens. Thread-safe."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, desk: TokenDesk | None = None) -> None:
         self.access = access
-        self.desk = TokenDesk(access.accounts, access.tokens)
+        self.desk = desk or TokenDesk(access.accounts, access.tokens)
 
     def admit(self, authorization: str | None, *, project_id: str | None, client_host: str | None) -> Principal:
         """Return who sent the header. 401: no token, or none that is good; 403: a good one that may not do this.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus
 
 from fastapi import APIRouter, Request, Response
@@ -14,7 +14,9 @@ from fastapi.responses import JSONResponse
 
 from memoranda.server.access.desk import TokenDesk, TokenRefusedError, TokenRequest
 from memoranda.server.bodies import read_json
+from memoranda.server.documents import Tag, told
 from memoranda.server.errors import RefusedBodyError
+from memoranda.server.schemas.service_accounts import TokenAnswer
 
 router = APIRouter()
 
@@ -25,7 +27,43 @@ _JSON: Final = "application/json"
 _NOT_KEPT: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 
-@router.post("/oauth/token", tags=["access"])
+_FIELDS_TAKEN: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["grant_type"],
+    "properties": {name: {"type": "string"} for name in ("grant_type", "client_id", "client_secret", "user_id")},
+}
+_EXAMPLE: Final = {"grant_type": "client_credentials", "client_id": "ae_sa_id_…", "client_secret": "ae_sa_sk_…"}
+_REFUSED: Final[dict[str, Any]] = {
+    "application/json": {
+        "schema": {"type": "object", "properties": {n: {"type": "string"} for n in ("error", "error_description")}},
+        "example": {"error": "invalid_client", "error_description": "the client credentials are missing: …"},
+    }
+}
+_DOCUMENTED: Final = told(
+    Tag.ACCESS, {"access_token": "eyJ…", "expires_in": 3600, "token_type": "Bearer"}, model=TokenAnswer
+)
+_DOCUMENTED["responses"].update(
+    {
+        status: {"description": why, "content": _REFUSED}
+        for status, why in {
+            400: "The request cannot be read",
+            401: "No such client and secret",
+            429: "Too many attempts",
+        }.items()
+    }
+)
+
+
+@router.post(
+    "/oauth/token",
+    **_DOCUMENTED,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {kind: {"schema": _FIELDS_TAKEN, "example": _EXAMPLE} for kind in (_FORM, _JSON)},
+        }
+    },
+)
 async def issue_token(request: Request) -> Response:
     """Give a service account an access token for an hour.
 
