@@ -58,7 +58,7 @@ def running(*words: str, log: Path) -> Iterator[Running]:
             assert process.stdout is not None
             said = process.stdout.readline()
             patience.cancel()
-            assert said, f"it did not start: {log.read_text(encoding='utf-8')}"
+            assert said, f"it did not start: {log.read_text(encoding='utf-8')[-2000:]}"
             yield Running(process, said)
         finally:
             patience.cancel()
