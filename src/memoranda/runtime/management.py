@@ -16,10 +16,11 @@ from memoranda.runtime.drafts import draft_of
 from memoranda.runtime.entries import change_entry, failure_entry, memory_entry
 from memoranda.runtime.limits import page_size
 from memoranda.runtime.reports import deletion_report, promotion, status_report
-from memoranda.sdk.errors import MemoryNotFoundError
+from memoranda.sdk.errors import MemoryBadRequestError, MemoryNotFoundError
 from memoranda.sdk.models import (
     BulkItemResult,
     ChangePage,
+    CustomInput,
     DeletionReport,
     FailureEntry,
     FailurePage,
@@ -38,6 +39,8 @@ class ManagementCalls(EngineCalls):
     """The calls of ``MemoryManagement`` about memories, background work and failures."""
 
     def save_many(self, *, items: Sequence[MemoryInput]) -> list[BulkItemResult]:
+        for index, item in enumerate(items):
+            self._check_type(index, item)
         requests = [SaveRequest(draft_of(item), item.idempotency_key, item.embedding) for item in items]
         return [
             BulkItemResult(
@@ -50,6 +53,14 @@ class ManagementCalls(EngineCalls):
             )
             for index, written in enumerate(self._engine.memories.save_many(requests))
         ]
+
+    def _check_type(self, index: int, item: MemoryInput) -> None:
+        """Refuse a custom item of a type that is not declared, a built-in kind above all."""
+        if isinstance(item, CustomInput):
+            try:
+                self._engine.custom_type(item.memory_type)
+            except MemoryBadRequestError as error:
+                raise MemoryBadRequestError(f"item {index}: {error.message}", code=error.code) from error
 
     def get_memory(
         self, *, memory_id: str, user_id: str | None = None, as_of: datetime | None = None

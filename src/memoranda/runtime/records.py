@@ -57,6 +57,7 @@ class RecordCalls(EngineCalls):
         return CreateProceduralResult(id=written.record.id, procedure=procedure, has_embedding=written.has_embedding)
 
     def create_custom(self, *, memory_type: str, content: str, **given: Any) -> CustomMemorySaveResult:
+        self._engine.custom_type(memory_type)
         written = self._save(CustomInput(memory_type=memory_type, content=content, **given))
         tags = written.record.body.get("tags")
         return CustomMemorySaveResult(

@@ -158,9 +158,8 @@ def _plan(source: str, top_k: int, options: Mapping[str, Any], narrowing: Narrow
 
 
 def _without_owned(scope: Scope) -> list[Scope]:
-    """Return the parts of a scope that hold no private record of a user."""
-    wanted = [replace(scope, visibility=reach) for reach in scope.visibilities()]
-    return [replace(each, user_id="") if each.visibility == PRIVATE else each for each in wanted]
+    """Return the parts of a scope that hold no private record; one that is nobody's is never private."""
+    return [replace(scope, visibility=reach) for reach in scope.visibilities() if reach != PRIVATE]
 
 
 def _best_first(hit: Hit) -> float:
