@@ -21,7 +21,9 @@ from memoranda.runtime.opening import (
 from memoranda.runtime.records import RecordCalls
 from memoranda.runtime.searches import SearchCalls
 from memoranda.runtime.turns import TurnCalls
-from memoranda.sdk.protocol import DEFAULT_EMBEDDER
+from memoranda.sdk.models import MemoryChunk
+from memoranda.sdk.protocol import DEFAULT_EMBEDDER, MemoryRequestContext
+from memoranda.stores.sql.store import SqlStore
 
 
 class EngineRuntime(TurnCalls, SearchCalls, ContextCalls, RecordCalls, ManagementCalls):
@@ -69,10 +71,18 @@ def open_runtime(
             providers = chosen_providers(asked, stored) if names_providers(stored) else providers
         engine = MemoryEngine(store, project_id, providers, config=read_config, worker=worker)
         _set_log_level(engine.config)
+        _prepare_reads(store)
         return EngineRuntime(engine)
     except BaseException:
         store.close()
         raise
+
+
+def _prepare_reads(store: SqlStore) -> None:
+    """Make now what is made once a process and would otherwise keep the first read waiting: models, statements."""
+    for model in (MemoryRequestContext, MemoryChunk):
+        model.model_rebuild()
+    store.prepare_reads()
 
 
 def _set_log_level(config: ProjectConfig) -> None:

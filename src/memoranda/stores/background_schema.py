@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, text
+from sqlalchemy import Column, Index
 
-from memoranda.stores.columns import KEY
+from memoranda.stores.columns import KEY, partial_index
 from memoranda.stores.columns import int_column as _int
 from memoranda.stores.columns import key_column as _key
 from memoranda.stores.columns import project_column as _project
@@ -34,13 +34,12 @@ jobs = _table(
     _int("updated_at"),
     Index("jobs_due", "project_id", "state", "run_at", "seq"),
     Index("jobs_in_lane", "project_id", "lane", "seq"),
-    Index(
+    partial_index(
         "jobs_pending_once",
         "project_id",
         "dedupe_key",
         unique=True,
-        sqlite_where=text("state = 'pending'"),
-        postgresql_where=text("state = 'pending'"),
+        where="state = 'pending'",
     ),
     clustered=False,
 )
@@ -79,28 +78,25 @@ changes = _table(
     _key("operation"),
     _key("user_id"),
     _int("at"),
-    Index(
+    partial_index(
         "changes_by_position",
         "project_id",
         "position",
         unique=True,
-        sqlite_where=text("position IS NOT NULL"),
-        postgresql_where=text("position IS NOT NULL"),
+        where="position IS NOT NULL",
     ),
-    Index(
+    partial_index(
         "changes_unassigned",
         "project_id",
         "id",
-        sqlite_where=text("position IS NULL"),
-        postgresql_where=text("position IS NULL"),
+        where="position IS NULL",
     ),
-    Index(
+    partial_index(
         "changes_of_user",
         "project_id",
         "user_id",
         "id",
-        sqlite_where=text("user_id <> ''"),
-        postgresql_where=text("user_id <> ''"),
+        where="user_id <> ''",
     ),
 )
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, MetaData, Table, Text, text
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, Index, MetaData, Table, Text, text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex
+from sqlalchemy.sql.compiler import DDLCompiler
 from sqlalchemy.sql.schema import SchemaItem
 
 metadata = MetaData()
@@ -35,3 +40,18 @@ def identity_columns() -> tuple[Column[str], ...]:
 def table(name: str, *parts: SchemaItem, clustered: bool = True) -> Table:
     """Declare a table; ``clustered`` stores rows in the primary key's order (WITHOUT ROWID on SQLite)."""
     return Table(name, metadata, *parts, sqlite_with_rowid=not clustered)
+
+
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """Declare an index of the rows that satisfy a condition, the same on all databases."""
+    return Index(name, *columns, unique=unique, sqlite_where=text(where), info={"where": where})
+
+
+# Told when it is declared, SQLAlchemy would load the whole dialect of PostgreSQL to look at the condition.
+@compiles(CreateIndex, "postgresql")
+def _create_index(element: CreateIndex, compiler: DDLCompiler, **options: Any) -> str:
+    where = element.element.info.get("where")
+    if where is not None:
+        element.element.dialect_options["postgresql"]["where"] = text(where)
+    created: str = compiler.visit_create_index(element, **options)  # type: ignore[no-untyped-call]
+    return created

@@ -7,10 +7,10 @@ epoch, UTC; JSON is text in UTF-8; an absent identity is the empty string.
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Index, Integer, LargeBinary, text
+from sqlalchemy import Column, Float, Index, Integer, LargeBinary
 
 from memoranda.stores.background_schema import breakers, changes, failures, feeds, jobs, usage
-from memoranda.stores.columns import KEY, metadata
+from memoranda.stores.columns import KEY, metadata, partial_index
 from memoranda.stores.columns import identity_columns as _identity
 from memoranda.stores.columns import int_column as _int
 from memoranda.stores.columns import key_column as _key
@@ -92,14 +92,13 @@ sessions = _table(
     _text("runtime_state", optional=True),
     _text("summary", optional=True),
     Index("sessions_by_id", "project_id", "session_id", "user_id"),
-    Index(
+    partial_index(
         # Not by time: the entry would move with every turn.
         "sessions_unpromoted",
         "project_id",
         "user_id",
         "session_id",
-        sqlite_where=text("last_seq > promoted_seq"),
-        postgresql_where=text("last_seq > promoted_seq"),
+        where="last_seq > promoted_seq",
     ),
 )
 
@@ -126,22 +125,20 @@ turns = _table(
     _int("expires_at", optional=True),
     Column("snapshot_id", KEY),
     Index("turns_in_session", "project_id", "user_id", "session_id", "turn_seq", unique=True),
-    Index(
+    partial_index(
         "turns_idempotency",
         "project_id",
         "user_id",
         "session_id",
         "idempotency_key",
         unique=True,
-        sqlite_where=text("idempotency_key IS NOT NULL"),
-        postgresql_where=text("idempotency_key IS NOT NULL"),
+        where="idempotency_key IS NOT NULL",
     ),
-    Index(
+    partial_index(
         "turns_in_snapshot",
         "project_id",
         "snapshot_id",
-        sqlite_where=text("snapshot_id IS NOT NULL"),
-        postgresql_where=text("snapshot_id IS NOT NULL"),
+        where="snapshot_id IS NOT NULL",
     ),
     clustered=False,
 )
@@ -194,15 +191,14 @@ memories = _table(
     Index("memories_by_key", "project_id", "key", unique=True),
     Index("memories_by_name", "project_id", "kind", "domain", "name", "user_id"),
     Index("memories_by_user", "project_id", "user_id", "kind", "key"),
-    Index(
+    partial_index(
         "memories_in_slot",
         "project_id",
         "kind",
         "user_id",
         "slot",
         unique=True,
-        sqlite_where=text("status = 'current'"),
-        postgresql_where=text("status = 'current'"),
+        where="status = 'current'",
     ),
     clustered=False,
 )
@@ -309,22 +305,20 @@ documents = _table(
     _text("terms"),
     _text("values", optional=True),
     _key("vector_state"),
-    Index(
+    partial_index(
         "documents_expiring",
         "project_id",
         "expires_at",
-        sqlite_where=text("expires_at IS NOT NULL"),
-        postgresql_where=text("expires_at IS NOT NULL"),
+        where="expires_at IS NOT NULL",
     ),
-    Index(
+    partial_index(
         "documents_awaiting_vectors",
         "project_id",
         "source",
         "user_id",
         "session_id",
         "key",
-        sqlite_where=text("vector_state = 'pending'"),
-        postgresql_where=text("vector_state = 'pending'"),
+        where="vector_state = 'pending'",
     ),
 )
 

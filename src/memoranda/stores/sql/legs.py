@@ -22,6 +22,10 @@ Shape = tuple[int, int, bool, bool, bool, bool]
 """(states, visibilities, user, session, agent, hides): what a leg's statement depends on, narrowing apart."""
 
 
+USUAL_SHAPES: tuple[Shape, ...] = ((1, 4, True, False, False, False), (1, 1, False, False, False, False))
+"""What is current: of one user in all visibilities, and of everybody in one."""
+
+
 def shape_of(query: LegQuery, *, hides: bool) -> Shape:
     scope = query.scope
     return (

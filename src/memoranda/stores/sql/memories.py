@@ -76,10 +76,15 @@ _SAVED = Statement(
 
 
 @lru_cache
-def _get(size: int, hides: bool) -> Statement:
+def _get(size: int, *, hides: bool) -> Statement:
     query = select(*_COLUMNS).where(_IN_PROJECT, in_list(memories.c.id, "id", size))
     # Sorted by the caller: an ORDER BY here makes SQLite walk every memory of the project in key order.
     return Statement(_visible(query, hides=hides))
+
+
+def usual(size: int) -> Statement:
+    """Return the statement that reads so many memories."""
+    return _get(size, hides=False)
 
 
 @lru_cache
@@ -175,7 +180,7 @@ class SqlMemoryRows:
         found = [
             memory_from(row)
             for part in chunks(memory_ids)
-            for row in self._sql.all(_get(list_size(len(part)), self._sql.hides), **list_parameters("id", part))
+            for row in self._sql.all(_get(list_size(len(part)), hides=self._sql.hides), **list_parameters("id", part))
         ]
         return sorted(found, key=lambda record: record.key)
 

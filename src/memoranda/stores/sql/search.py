@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sqlalchemy import and_, bindparam, case, func, select
@@ -11,9 +11,12 @@ from memoranda.engine.ports import DocumentRow, LegQuery, Narrowing, ScoredKey, 
 from memoranda.engine.records import RecordVectors, VectorPiece
 from memoranda.stores.schema import documents, partition_counts, postings, vectors
 from memoranda.stores.sql.documents import DOCUMENT_COLUMNS, document_from
-from memoranda.stores.sql.legs import Shape, candidate, narrowed, parameters_of, partitions, shape_of
+from memoranda.stores.sql.legs import USUAL_SHAPES, Shape, candidate, narrowed, parameters_of, partitions, shape_of
 from memoranda.stores.sql.statement import Executor, Statement, chunks, in_list, list_parameters, list_size
 from memoranda.stores.sql.vector_scan import VectorScan
+
+USUAL_HITS = 64
+"""How many records most searches read, by the sizes of lists."""
 
 _EMPTY = Narrowing()
 
@@ -61,6 +64,14 @@ def _vectors_statement(size: int) -> Statement:
     )
     columns = select(vectors.c.key, vectors.c.scale, vectors.c.data).select_from(documents.join(vectors, and_(*same)))
     return Statement(columns.where(*wanted).order_by(vectors.c.key, vectors.c.piece))
+
+
+def usual() -> Iterator[Statement]:
+    """Return the statements that nearly every search runs, records apart."""
+    for shape in USUAL_SHAPES:
+        yield _counts_statement(shape)
+        yield from (_plain_text_statement(terms, shape) for terms in (8, 16))
+    yield _documents_statement(USUAL_HITS)
 
 
 class SqlSearchRows:

@@ -20,7 +20,10 @@ from memoranda.stores.sql.connections import Connections
 from memoranda.stores.sql.control import SqlControl
 from memoranda.stores.sql.directory import due_projects, project_ids
 from memoranda.stores.sql.listeners import CommitListeners
+from memoranda.stores.sql.memories import usual as usual_memories
 from memoranda.stores.sql.projects import has_tombstones
+from memoranda.stores.sql.search import USUAL_HITS
+from memoranda.stores.sql.search import usual as usual_search
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.transaction import SqlTransaction
 from memoranda.stores.sql.vector_scan import VectorScan
@@ -40,6 +43,11 @@ class SqlStore(ABC):
         self._closed = False
         self._pid = os.getpid()
         self._writing = threading.Lock()
+
+    def prepare_reads(self) -> None:
+        """Prepare the statements of searches now; otherwise the first search of the process waits for each of them."""
+        for statement in (*usual_search(), usual_memories(USUAL_HITS)):
+            statement.prepared(self._dialect)
 
     @abstractmethod
     def describe(self) -> StoreDescription:

@@ -197,6 +197,12 @@ def _reads(shape: Shape) -> _Reads:
     )
 
 
+def packed_reads(shape: Shape) -> tuple[Statement, ...]:
+    """Return the statements that read a scope of which nothing is loose."""
+    reads = _reads(shape)
+    return reads.loose, reads.sizes, reads.packs
+
+
 def read_packed(sql: Executor, shape: Shape, records: int, parameters: dict[str, object]) -> Matrix | None:
     """Return the vectors of a scope of so many records, all of whose visibilities are packed.
 

@@ -23,6 +23,7 @@ from memoranda.stores.sql.transaction import SqlTransaction
 from memoranda.stores.sqlite.fork_gate import GATE
 from memoranda.stores.sqlite.schema import prepare_schema
 from memoranda.stores.sqlite.vectors import SqliteVectorScan
+from memoranda.stores.sqlite.vectors import usual as usual_scans
 
 BUSY_SECONDS = 60.0
 """How long a call waits for another process's write before it fails with a retryable error."""
@@ -108,6 +109,11 @@ class SqliteStore(SqlStore):
             engine.dispose()
             raise
         return cls(file, engine)
+
+    def prepare_reads(self) -> None:
+        super().prepare_reads()
+        for statement in usual_scans():
+            statement.prepared(self._dialect)
 
     def describe(self) -> StoreDescription:
         return StoreDescription(dialect="sqlite", location=str(self._path), schema_version=SCHEMA_VERSION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -17,10 +17,10 @@ from sqlalchemy import bindparam, select
 from memoranda.engine.ports import LegQuery, Narrowing, ScoredKey
 from memoranda.stores.schema import partition_counts, vectors
 from memoranda.stores.sql.codec import to_micros
-from memoranda.stores.sql.legs import Shape, candidate, narrowed, parameters_of, partitions, shape_of
+from memoranda.stores.sql.legs import USUAL_SHAPES, Shape, candidate, narrowed, parameters_of, partitions, shape_of
 from memoranda.stores.sql.statement import Executor, Statement
 from memoranda.stores.sqlite.matrix import END_COLUMNS, ROW_COLUMNS, Floats, Matrix, from_rows
-from memoranda.stores.sqlite.packs import PACKED, VectorPacks, read_packed
+from memoranda.stores.sqlite.packs import PACKED, VectorPacks, packed_reads, read_packed
 
 CACHE_BYTES = 256 * 1024 * 1024
 """Cached matrices of all scopes together; least recently used ones go first."""
@@ -88,6 +88,13 @@ def _generations_statement(shape: Shape) -> Statement:
     counts = partition_counts.c
     columns = (counts.state, counts.visibility, counts.user_id, counts.generation, counts.records)
     return Statement(select(*columns).where(*partitions(partition_counts, shape)))
+
+
+def usual() -> Iterator[Statement]:
+    """Return the statements by which nearly every search finds its vectors."""
+    for shape in USUAL_SHAPES:
+        yield _generations_statement(shape)
+        yield from packed_reads(shape) if shape[1] == 1 else (_plain_scan(shape).vectors,)
 
 
 class SqliteVectorScan(VectorPacks):
