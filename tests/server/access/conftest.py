@@ -91,3 +91,9 @@ def client(url: str) -> Iterator[httpx.Client]:
 def authorized(access: Access, project_id: str = "a", *roles: str, user_id: str | None = None) -> dict[str, str]:
     """The headers of a new account; a developer's when no role is named."""
     return {"Authorization": bearer(access, made(access, project_id, *roles), user_id=user_id)}
+
+
+@pytest.fixture
+def store_path(tmp_path: Path) -> Path:
+    """The file of ``store``."""
+    return tmp_path / "memory.db"
