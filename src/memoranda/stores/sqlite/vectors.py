@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from memoranda.engine.ports import LegQuery, Narrowing, ScoredKey
 from memoranda.stores.schema import partition_counts, vectors
@@ -86,7 +86,8 @@ def _plain_scan(shape: Shape) -> _Scan:
 @lru_cache
 def _generations_statement(shape: Shape) -> Statement:
     counts = partition_counts.c
-    columns = (counts.state, counts.visibility, counts.user_id, counts.generation, counts.records)
+    # One row for all partitions. A generation is counted from a random number: in order they name their partitions too.
+    columns = (func.group_concat(counts.generation), func.coalesce(func.sum(counts.records), 0))
     return Statement(select(*columns).where(*partitions(partition_counts, shape)))
 
 
@@ -120,8 +121,8 @@ class SqliteVectorScan(VectorPacks):
         parameters = {"model": model, **parameters_of(query)}
         if query.narrowing != _EMPTY or sql.hides:
             return _read(sql, _scan(shape, query.narrowing, parameters), parameters)
-        generations = sorted(tuple(row) for row in sql.all(_generations_statement(shape), **parameters))
-        records = sum(row[4] for row in generations)
+        found = sql.one(_generations_statement(shape), **parameters)
+        generations, records = (None, 0) if found is None else (found[0], int(found[1]))
         if records < CACHE_FROM:
             return _read(sql, _plain_scan(shape), parameters) if records else None
         key = (sql.project_id, query.source, query.states, query.scope, model)
