@@ -12,6 +12,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from memoranda.sdk._responses import Route
+from memoranda.sdk.errors import MemoryBadRequestError
 from memoranda.sdk.models import SourceSpec, TurnInput
 
 Json: TypeAlias = dict[str, Any]
@@ -22,6 +23,8 @@ VERSION_HEADER: Final = "X-Memoranda-Version"
 USER_HEADER: Final = "X-Memoranda-User-Id"
 AGENT_HEADER: Final = "X-Memoranda-Agent-Id"
 """The identity of a handle on routes whose shared form has none, percent-encoded; see `identity_headers`."""
+
+_IDS: Final = ("user_id", "agent_id", "session_id", "idempotency_key", "namespace", "key")
 
 # The shared protocol names organisation and project in each record, and every server puts its own there.
 UNSCOPED: Final = {"org_id": "", "project_id": ""}
@@ -68,8 +71,29 @@ def own(
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
-    """Return compact UTF-8 JSON; TypeError for what JSON has no form for, ValueError for NaN and infinities."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    """Return compact UTF-8 JSON; TypeError for what JSON has no form for, ValueError for NaN and infinities.
+
+    Half a character (a lone surrogate) in a text becomes U+FFFD, as the engine would store it. In an id it is a
+    `MemoryBadRequestError` (`INVALID_ID`): two ids must never become one.
+    """
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        for fields in (body, *body.get("turns", ()), *body.get("items", ())):
+            _require_whole_ids(fields)
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _require_whole_ids(fields: Mapping[str, Any]) -> None:
+    for name in _IDS:
+        value = fields.get(name)
+        try:
+            str(value).encode()
+        except UnicodeEncodeError as error:
+            raise MemoryBadRequestError(
+                f"{name} {value!r} holds an unpaired surrogate; pass an id of valid Unicode text", code="INVALID_ID"
+            ) from error
 
 
 def segment(value: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda import Memory, MemoryRequestContext
+from memoranda import Memory, MemoryBadRequestError, MemoryRequestContext
 from tests.sdk.http.scripted_server import ScriptedServer
 
 
@@ -51,6 +51,18 @@ def test_a_value_that_json_has_no_form_for_is_not_sent(server: ScriptedServer) -
         with pytest.raises(ValueError, match="JSON"):
             memory.discover_procedures("q", metadata_filter={"metadata.x": float("nan")})
     assert server.seen == []
+
+
+def test_half_a_character_is_replaced_in_texts_and_refused_in_ids(server: ScriptedServer) -> None:
+    with Memory(base_url=server.url) as memory:
+        memory.record_turn(role="user", content="lone \ud800, pair \ud83d\ude00")
+        for who in (MemoryRequestContext(user_id="u\ud800"), MemoryRequestContext(session_id="s\udfff")):
+            with pytest.raises(MemoryBadRequestError, match="unpaired surrogate"):
+                memory.bind(who).record_turn(role="user", content="x")
+        with pytest.raises(MemoryBadRequestError, match="user_id"):
+            memory.record_turns([{"role": "user", "user_id": "\ud800", "session_id": "s"}])
+    (seen,) = server.seen
+    assert seen.body["content"] == "lone \ufffd, pair \U0001f600"
 
 
 def test_a_token_with_other_letters_is_refused(server: ScriptedServer) -> None:

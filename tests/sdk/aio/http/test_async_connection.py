@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda import AsyncMemory, MemoryRequestContext
+from memoranda import AsyncMemory, MemoryBadRequestError, MemoryRequestContext
 from tests.sdk.http.scripted_server import ScriptedServer
 
 
@@ -52,6 +52,18 @@ async def test_a_value_that_json_has_no_form_for_is_not_sent(server: ScriptedSer
         with pytest.raises(ValueError, match="JSON"):
             await memory.discover_procedures("q", metadata_filter={"metadata.x": float("nan")})
     assert server.seen == []
+
+
+async def test_half_a_character_is_replaced_in_texts_and_refused_in_ids(server: ScriptedServer) -> None:
+    async with AsyncMemory(base_url=server.url) as memory:
+        await memory.record_turn(role="user", content="lone \ud800, pair \ud83d\ude00")
+        for who in (MemoryRequestContext(user_id="u\ud800"), MemoryRequestContext(session_id="s\udfff")):
+            with pytest.raises(MemoryBadRequestError, match="unpaired surrogate"):
+                await memory.bind(who).record_turn(role="user", content="x")
+        with pytest.raises(MemoryBadRequestError, match="user_id"):
+            await memory.record_turns([{"role": "user", "user_id": "\ud800", "session_id": "s"}])
+    (seen,) = server.seen
+    assert seen.body["content"] == "lone \ufffd, pair \U0001f600"
 
 
 async def test_a_token_with_other_letters_is_refused(server: ScriptedServer) -> None:
