@@ -230,7 +230,8 @@ class Worker:
                 return
             cause = classify(error)
             unexpected = error if cause.failure_class is FailureClass.INTERNAL else None
-            logger.warning("job.failed", exc_info=unexpected, extra=_described(job, cause))
+            extra = {**_described(job, cause), "project_id": self._project_id}
+            logger.warning("job.failed", exc_info=unexpected, extra=extra)
             self._settle(claimed, cause)
 
     def _end(self, claimed: _Claimed) -> None:
