@@ -12,7 +12,7 @@ import httpx
 from memoranda.sdk._settings import HttpSettings
 from memoranda.sdk._wire import Request, encoded
 
-__all__ = ["Pool", "client_arguments", "pause", "request_arguments"]
+__all__ = ["TIMEOUT", "Pool", "client_arguments", "pause", "request_arguments"]
 
 TIMEOUT: Final = 30.0
 """Seconds for each of connecting, sending, receiving, and waiting for a free connection."""
