@@ -136,7 +136,11 @@ def _headers(status: int, error: Exception) -> Mapping[str, str] | None:
     retry_after = getattr(error, "retry_after", None)
     if retry_after is not None:
         return {"Retry-After": str(retry_after)}
-    return {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    if status != 401:
+        return None
+    # RFC 6750: no error is named where no token was shown.
+    shown = "" if getattr(error, "code", None) == "TOKEN_MISSING" else ', error="invalid_token"'
+    return {"WWW-Authenticate": f'Bearer realm="memoranda"{shown}'}
 
 
 async def _of_validation(request: Request, error: Exception) -> JSONResponse:

@@ -84,7 +84,7 @@ def url(app: FastAPI) -> Iterator[str]:
 @pytest.fixture
 def client(url: str) -> Iterator[httpx.Client]:
     """A client at 127.0.0.1."""
-    with httpx.Client(base_url=url) as client:
+    with httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 

@@ -162,7 +162,7 @@ def test_whoever_is_wrong_too_often_waits_and_nobody_else(
     assert 1 <= int(answer.headers["retry-after"]) <= 60
     assert is_good(gatekeeper, client.post(URL, data=body_of(made(access))))
     transport = httpx.HTTPTransport(local_address="127.0.0.2")
-    with httpx.Client(base_url=client.base_url, transport=transport) as elsewhere:
+    with httpx.Client(base_url=client.base_url, transport=transport, timeout=60) as elsewhere:
         assert is_good(gatekeeper, elsewhere.post(URL, data=body_of(new)))
 
 

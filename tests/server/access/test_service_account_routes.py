@@ -30,7 +30,7 @@ def create(owner: httpx.Client, **fields: object) -> dict[str, Any]:
 
 def token(owner: httpx.Client, created: dict[str, Any]) -> httpx.Response:
     pair = (created["service_account"]["client_id"], created["client_secret"])
-    return httpx.post(f"{owner.base_url}/api/v1/oauth/token", data={"grant_type": "client_credentials"}, auth=pair)
+    return owner.post("/api/v1/oauth/token", data={"grant_type": "client_credentials"}, auth=pair)
 
 
 def test_a_new_account_is_told_with_its_secret_once(owner: httpx.Client) -> None:
@@ -96,7 +96,7 @@ def test_a_deleted_account_is_out_at_once_and_for_good(owner: httpx.Client) -> N
     assert owner.delete(path).json()["service_account"]["is_active"] is False
     refused = owner.post("/api/v1/projects/a/memory/turns", json={}, headers=header)
     assert (refused.status_code, refused.json()["code"]) == (401, "ACCOUNT_INACTIVE")
-    assert refused.headers["www-authenticate"].startswith("Bearer")
+    assert refused.headers["www-authenticate"] == 'Bearer realm="memoranda", error="invalid_token"'
     assert token(owner, created).status_code == 401
     assert owner.patch(path, json={"is_active": True}).status_code == 409
     assert owner.post(f"{path}/rotate").status_code == 409
