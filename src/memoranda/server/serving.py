@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 _LOCALHOST: Final = "localhost"
 _BACKLOG: Final = 2048
+_LAST_SECONDS: Final = 1.0
+"""How long closing waits for who still uses an engine: whatever that is has had its time, and was given back."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -90,7 +92,7 @@ def serve(serving: Serving, announce: Callable[[str], None]) -> None:
                 if fleet is not None:
                     fleet.stop(settings.worker_shutdown_seconds)
     finally:
-        host.close(timeout=settings.worker_shutdown_seconds)
+        host.close(timeout=_LAST_SECONDS)
     logger.info("server.stopped")
 
 
@@ -104,7 +106,7 @@ def work(host: EngineHost, settings: ServingSettings, announce: Callable[[str], 
             told.wait()
             fleet.stop(settings.worker_shutdown_seconds)
     finally:
-        host.close(timeout=settings.worker_shutdown_seconds)
+        host.close(timeout=_LAST_SECONDS)
 
 
 def check_who_can_reach(serving: Serving) -> None:
