@@ -50,5 +50,5 @@ drill: $(VENV)/.stamp  ## long destructive runs: kill, fork, contention
 	$(BIN)/python -m pytest -m drill --timeout 3600 $(ARGS)
 
 clean:  ## remove the environment and what tools left
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf $(VENV) .venv-conformance build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,6 +15,7 @@ from memoranda.engine.records import (
     PRIVATE,
     PROCEDURAL,
     RECORD_TYPES,
+    SEMANTIC,
     TAXONOMIC,
     VISIBILITIES,
     JsonObject,
@@ -24,6 +25,8 @@ from memoranda.engine.text import clean_object, clean_text, require_storable_id
 from memoranda.sdk.errors import MemoryBadRequestError
 
 MAX_TTL_DAYS: Final = 1_000_000
+_TEXT_NAMES: Final = {SEMANTIC: "text", TAXONOMIC: "definition"}
+"""What callers call the content of a kind, where that is not its name."""
 
 
 def checked_draft(draft: MemoryDraft, config: ProjectConfig) -> MemoryDraft:
@@ -107,7 +110,7 @@ def checked_body(kind: str, body: JsonObject, config: ProjectConfig) -> JsonObje
 def check_texts(kind: str, content: str, domain: str, name: str) -> None:
     """Raise unless a record says something, and a term or procedure has its name."""
     if not content.strip():
-        raise _refused(f"the content of a {kind} memory must not be blank")
+        raise _refused(f"the {_TEXT_NAMES.get(kind, 'content')} of a {kind} memory must not be blank")
     if kind == TAXONOMIC and not (domain.strip() and name.strip()):
         raise _refused(f"a term needs its domain and its name, got domain {domain!r} and term {name!r}")
     if kind == PROCEDURAL and not name.strip():

@@ -34,7 +34,7 @@ def record_of(draft: MemoryDraft) -> MemoryRecord:
     ("draft", "message"),
     [
         (MemoryDraft("tickets", "x", "ann"), "unknown custom memory type 'tickets'.*declared.*: ticket"),
-        (MemoryDraft("semantic", " \n", "ann"), "content of a semantic memory must not be blank"),
+        (MemoryDraft("semantic", " \n", "ann"), "text of a semantic memory must not be blank"),
         (MemoryDraft("semantic", "x", "ann", visibility="secret"), "visibility 'secret'"),
         (MemoryDraft("semantic", "x", "ann", record_type="wish"), "record type 'wish'"),
         (MemoryDraft("semantic", "x", "a\0nn"), "user_id .* NUL"),
