@@ -9,6 +9,9 @@ from memoranda.engine.config import ProjectConfig
 from memoranda.engine.engine import MemoryEngine
 from memoranda.engine.ports import Store
 from memoranda.engine.project import stored_config
+from memoranda.engine.records import ORG, SEMANTIC, IndexState
+from memoranda.engine.rows import LegQuery
+from memoranda.engine.scope import Scope
 from memoranda.runtime.contexts import ContextCalls
 from memoranda.runtime.management import ManagementCalls
 from memoranda.runtime.opening import (
@@ -71,18 +74,21 @@ def open_runtime(
             providers = chosen_providers(asked, stored) if names_providers(stored) else providers
         engine = MemoryEngine(store, project_id, providers, config=read_config, worker=worker)
         _set_log_level(engine.config)
-        _prepare_reads(store)
+        _prepare_reads(engine, store)
         return EngineRuntime(engine)
     except BaseException:
         store.close()
         raise
 
 
-def _prepare_reads(store: SqlStore) -> None:
+def _prepare_reads(engine: MemoryEngine, store: SqlStore) -> None:
     """Make now what is made once a process and would otherwise keep the first read waiting: models, statements."""
     for model in (MemoryRequestContext, MemoryChunk):
         model.model_rebuild()
     store.prepare_reads()
+    nothing = LegQuery(Scope(visibility=ORG), SEMANTIC, (IndexState.CURRENT,), engine.clock.now())
+    with engine.store.read(engine.project_id) as tx:
+        tx.search.text(nothing, ())
 
 
 def _set_log_level(config: ProjectConfig) -> None:

@@ -70,7 +70,7 @@ def usual() -> Iterator[Statement]:
     """Return the statements that nearly every search runs, records apart."""
     for shape in USUAL_SHAPES:
         yield _counts_statement(shape)
-        yield from (_plain_text_statement(terms, shape) for terms in (8, 16))
+        yield from (_plain_text_statement(terms, shape) for terms in (4, 8, 16))
     yield _documents_statement(USUAL_HITS)
 
 
