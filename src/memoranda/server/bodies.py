@@ -43,9 +43,8 @@ class BodyLimit:
         await self._app(scope, bounded, send)
 
     def _too_large(self) -> RefusedBodyError:
-        return RefusedBodyError(
-            413, "BODY_TOO_LARGE", f"it is larger than the {self._max_bytes} bytes that are read: send less at once"
-        )
+        reason = f"the body is larger than the {self._max_bytes} bytes that are read: send less at once"
+        return RefusedBodyError(413, "BODY_TOO_LARGE", reason)
 
 
 def _declared_length(scope: Scope) -> int:
