@@ -17,7 +17,8 @@ from memoranda import (
     MemoryRequestContext,
     SourceSpec,
 )
-from memoranda.sdk._client import DIRECT_PREFIX, MemoryClient
+from memoranda.sdk._client import MemoryClient
+from memoranda.sdk._native_runtime import DIRECT_PREFIX
 from tests.sdk.http.scripted_server import Answer, ScriptedServer
 
 QUERY = "?org_id=o&project_id=p"
