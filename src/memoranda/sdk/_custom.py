@@ -36,7 +36,7 @@ class CustomTypes(Handle):
         """Save a memory of a declared type.
 
         With `namespace` and `key` (both or neither) it becomes the next version of the record of that name.
-        Identity is stamped by the platform; embedded, that is the identity of the handle.
+        Embedded and on a Memoranda server it belongs to the user of the handle; another platform stamps its own.
         """
         _require_type_and_tags(memory_type, tags)
         if (namespace is None) != (key is None):
@@ -46,7 +46,7 @@ class CustomTypes(Handle):
         )
         require_json(contextual_metadata=contextual_metadata)
         client = self._connection.client
-        # Over the wire the call carries no identity, the platform adds it; embedded, this is the platform.
+        # A client of the shared contract alone has no identity here: its platform adds what it knows.
         who = self._identity() if self._connection.client_is_platform else MemoryRequestContext()
         result = client.create_custom(
             memory_type=memory_type,
@@ -74,7 +74,8 @@ class CustomTypes(Handle):
     ) -> CustomMemoryRetrieveResult:
         """Return the best memories of a declared type whose tags equal those given, best first.
 
-        Identity is the platform's matter; embedded, a bound user sees that user's records only.
+        Embedded and on a Memoranda server a bound user sees that user's records only; elsewhere identity is the
+        platform's matter.
         """
         _require_type_and_tags(memory_type, tags)
         options = read_options(

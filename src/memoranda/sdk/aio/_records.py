@@ -194,8 +194,9 @@ class Records(Handle):
     async def list_domains(self, visibility: str | None = None) -> list[str]:
         """Return the domains that terms were saved in.
 
-        Over the wire the call carries no identity. Embedded, a handle that is bound to a user is shown the domains of
-        their own terms and of those that reach everyone, never those that another user keeps private.
+        Embedded and on a Memoranda server, a handle that is bound to a user is shown the domains of their own terms
+        and of those that reach everyone, never those that another user keeps private. Other services are not told who
+        asks.
         """
         client = self._connection.client
         who = self._identity() if self._connection.client_is_platform else MemoryRequestContext()
@@ -227,7 +228,11 @@ class Records(Handle):
         idempotency_key: str | None = None,
         embedding: Sequence[float] | None = None,
     ) -> CreateProceduralResult:
-        """Save how something is done. A second of the same name is a conflict unless `update_existing`."""
+        """Save how something is done. A second of the same name is a conflict unless `update_existing`.
+
+        Embedded and on a Memoranda server that makes the next version; of any other service it is a
+        MemoryNotSupportedError.
+        """
         options = write_options(
             timestamp=timestamp, ttl_days=ttl_days, idempotency_key=idempotency_key, embedding=embedding
         )
