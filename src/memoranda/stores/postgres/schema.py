@@ -1,0 +1,45 @@
+"""Bringing a PostgreSQL database's schema up to date, under an exclusive lock."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import Connection, Engine, text
+
+from memoranda.sdk.errors import MemoryStoreError
+from memoranda.stores.migrations import create, upgrade
+from memoranda.stores.schema import SCHEMA_VERSION
+
+_LOCK: Final = 0x4D454D4F
+"""The advisory lock under which one process at a time changes the schema ("MEMO" in ASCII)."""
+
+
+def prepare_schema(engine: Engine) -> None:
+    """Create the schema in an empty database, migrate an old one, refuse a newer one."""
+    with engine.connect() as connection:
+        if found_version(connection) == SCHEMA_VERSION:
+            return
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+        found = found_version(connection)
+        if found is None:
+            create(connection)
+        elif found != SCHEMA_VERSION:
+            upgrade(connection)
+        connection.exec_driver_sql("COMMIT")
+
+
+def found_version(connection: Connection) -> str | None:
+    """Return the schema version of a database, None for one without a schema; refuse one that is newer."""
+    if connection.execute(text("SELECT to_regclass('alembic_version')")).scalar() is None:
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if not isinstance(found, str):
+        raise MemoryStoreError("the database is damaged: it does not say its schema version; restore a backup")
+    if found > SCHEMA_VERSION:
+        raise MemoryStoreError(
+            f"the database has schema version {found}, newer than {SCHEMA_VERSION} which this version knows; "
+            "upgrade memoranda"
+        )
+    return found
