@@ -30,6 +30,13 @@ def url(host: EngineHost) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def own_http(url: str) -> Iterator[httpx.Client]:
+    """A client of the flat routes of ``url``, for tests that look into ``host`` as well."""
+    with httpx.Client(base_url=f"{url}/api/v1/memory", timeout=30) as client:
+        yield client
+
+
 @pytest.fixture(scope="package")
 def shared_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of one server without authentication for all tests that bring a project of their own."""

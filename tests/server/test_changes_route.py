@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import httpx
+import pytest
 
 from memoranda.runtime.hosting import EngineHost
 
@@ -14,6 +15,11 @@ FACT = {"kind": "semantic", "label": "home", "text": "Lives in Oslo.", "user_id"
 def save(http: httpx.Client, label: str) -> str:
     answer = http.post("/memories/bulk", json={"items": [{**FACT, "label": label}]})
     return str(answer.json()["results"][0]["id"])
+
+
+@pytest.fixture
+def http(own_http: httpx.Client) -> httpx.Client:
+    return own_http
 
 
 def test_changes_are_followed_from_next_to_next(http: httpx.Client) -> None:

@@ -19,6 +19,11 @@ from tests.server.live import CONFIG, open_host, serving
 DEBUG = {"memory": {**CONFIG["memory"], "log_level": "debug"}}
 
 
+@pytest.fixture
+def http(own_http: httpx.Client) -> httpx.Client:
+    return own_http
+
+
 def test_stored_configuration_is_in_force_once_it_is_synced(http: httpx.Client, host: EngineHost) -> None:
     stored = http.put("/config", json=DEBUG)
     assert (stored.status_code, stored.json()["pending"], stored.json()["changes"]) == (200, True, ["log_level"])
