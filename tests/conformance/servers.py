@@ -68,7 +68,6 @@ class Servers:
 
     def __enter__(self) -> Servers:
         with ExitStack() as stack:
-            self._plain = self._written("plain", {"memory": {}})
             self.open_url = self._for_development(stack, "open", CONFIG)
             self.readme_url = self._for_development(stack, "readme", README_CONFIG)
             self.guarded_url, self._tokens = self._guarded(stack)
@@ -85,7 +84,7 @@ class Servers:
         plain = {"plain_token": self._tokens[PLAIN], "plain_project_id": PLAIN}
         guarded, tokens = self.guarded_url, self._tokens
         ways = [
-            Way("direct", self.open_url, plain_project_id=PLAIN),
+            Way("direct", self.open_url, plain_base_url=self.readme_url, other_project_id=HOSTED_PROJECT),
             Way("direct-token", guarded, tokens[FLAT_PROJECT], other_project_id=HOSTED_PROJECT, **plain),
             Way("hosted", guarded, tokens[HOSTED_PROJECT], HOSTED_PROJECT, other_project_id=FLAT_PROJECT, **plain),
         ]
@@ -102,14 +101,14 @@ class Servers:
 
     def _for_development(self, stack: ExitStack, name: str, config: dict[str, Any]) -> str:
         store, file = self._store(name), self._written(name, config)
-        _command("project", "create", PLAIN, "--config", str(self._plain), "--store", store)
         return _serve(stack, "dev", "up", "--port", "0", "--config", str(file), "--store", store)
 
     def _guarded(self, stack: ExitStack) -> tuple[str, dict[str, str]]:
-        store, file = self._store("guarded"), self._written("guarded", CONFIG)
+        store = self._store("guarded")
+        plain, whole = self._written("plain", {"memory": {}}), self._written("whole", CONFIG)
         accounts = {}
         for project in GUARDED_PROJECTS:
-            config = self._plain if project == PLAIN else file
+            config = plain if project == PLAIN else whole
             _command("project", "create", project, "--config", str(config), "--store", store)
             role = ("--project-id", project, "--role", "AGENT_DEVELOPER")
             accounts[project] = json.loads(

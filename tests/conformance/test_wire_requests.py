@@ -58,8 +58,13 @@ def _sent(servers: Servers, mode: str, request: WireRequest) -> httpx.Response:
 
 
 def _headers(token: str | None, request: WireRequest) -> dict[str, str]:
+    """Return the headers of the original, and two that nobody knows: such are ignored."""
     content = {"Content-Type": "application/json"} if request.body is not None else {}
-    return content | ({"Authorization": f"Bearer {token}"} if token else {})
+    return (
+        content
+        | {"X-Unknown": "1", "X-Agentic-Agent-Id": "a"}
+        | ({"Authorization": f"Bearer {token}"} if token else {})
+    )
 
 
 def _encoded(body: dict[str, object]) -> bytes:

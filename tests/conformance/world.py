@@ -20,7 +20,8 @@ FLAT_TAGS = {"queue": "billing", "profile.loc": "Lisbon", "a.b": 1, "ok": True, 
 class Way:
     """How a check reaches the server: the arguments of ``Memory`` and where its edges are.
 
-    ``plain_*`` lead to a project that declares no custom types; ``other_project_id`` is one that the token is not for.
+    ``plain_*`` lead to a project that declares no custom types (on this server unless there is a URL);
+    ``other_project_id`` is another one of this server, which the token is not for.
     ``None`` is an argument that is not given.
     """
 
@@ -28,6 +29,7 @@ class Way:
     base_url: str
     token: str | None = None
     project_id: str | None = None
+    plain_base_url: str | None = None
     plain_token: str | None = None
     plain_project_id: str | None = None
     other_project_id: str | None = None
@@ -69,7 +71,13 @@ class World:
 
     def plain(self) -> Any:
         """Return a handle on the project without custom types."""
-        return self.connect(service_account_token=self.way.plain_token, project_id=self.way.plain_project_id)
+        way = self.way
+        url = way.plain_base_url or way.base_url
+        return self.connect(base_url=url, service_account_token=way.plain_token, project_id=way.plain_project_id)
+
+    def elsewhere(self) -> Any:
+        """Return a handle on another project of this server."""
+        return self.plain() if self.way.guarded else self.connect(project_id=self.way.other_project_id)
 
     def bound(self, user: str | None = "ada", session: str | None = "monday", agent: str | None = None) -> Any:
         """Return a handle for a user, session and agent of this check."""

@@ -128,7 +128,7 @@ def sessions(world: World) -> None:
 @check("search_semantic", "project-is-a-wall")
 def wall(world: World) -> None:
     word = world.id("puffin")
-    with world.connect() as memory, world.plain() as other:
+    with world.connect() as memory, world.elsewhere() as other:
         memory.save_semantic(text=f"A {word}.", label=word, user_id=world.id("ada"), visibility="org")
         equal(labels(other.search_semantic(word, top_k=200), {word}), set())
         equal(other.get_semantic(word), None)
