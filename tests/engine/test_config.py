@@ -266,7 +266,11 @@ def test_a_setting_with_effect_does_not_warn(block: dict[str, object]) -> None:
         ("    semantic: [both]", "    semantic: []", ("at least one of: vector, text, both",)),
         ("    semantic: [both]", "    semantic: [keyword]", ("vector, text, both",)),
         ("    short_term: [text]", "    short_term: [vector]", ("embed_on_write is false; set it to true",)),
-        ("    keep_days: 7", "    keep_days: 0", ("memory.change_feed.keep_days is 0", "a whole number from 1 to 3650")),
+        (
+            "    keep_days: 7",
+            "    keep_days: 0",
+            ("memory.change_feed.keep_days is 0", "a whole number from 1 to 3650"),
+        ),
         ("    enforce: true", "    enforce: 'yes'", ("memory.identity.enforce is 'yes'", "must be true or false")),
         ("    language: german", "    language: germn", ("memory.analyser.language", "did you mean 'german'?")),
     ],

@@ -93,9 +93,9 @@ def test_a_retried_run_doubles_no_turn_and_a_cut_off_stream_may_be_retried(memor
 
 def test_the_first_reply_of_a_retried_run_stands(memory: Memory) -> None:
     host = AgentHost(memory)
-    replies = ["one", "two"]
-    for reply in list(replies):
-        assert host.call(lambda question, memory: replies.pop(0), "hello", **ADA, run_id="r1") == reply
+    replies = iter(["one", "two"])
+    for reply in ("one", "two"):
+        assert host.call(lambda question, memory: next(replies), "hello", **ADA, run_id="r1") == reply
     assert [turn[1] for turn in said(memory)] == ["hello", "one"]
     with pytest.raises(MemoryConflictError):
         host.run(**ADA, run_id="r1", input="another question").__enter__()

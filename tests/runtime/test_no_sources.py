@@ -16,7 +16,7 @@ def test_a_context_of_no_sources_is_empty(tmp_path: Path, style: str | None, not
     with Memory.open(tmp_path / "memory.db", embedder=None, worker=False) as memory:
         memory.save_semantic(text="tea", label="drink", user_id="ada")
         context = memory.build_context("tea", enabled_sources=set(), format_style=style, include_memories=True)
-        plain = memory.build_context("tea", enabled_sources=[], format_style=style)
+        plain = memory.build_context("tea", enabled_sources=set(), format_style=style)
     assert (context.formatted_context, context.selected_memories, context.metadata.memory_counts) == (nothing, [], {})
     assert plain.selected_memories is None
 

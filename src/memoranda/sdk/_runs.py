@@ -123,8 +123,8 @@ def plan_run(
     """
     asked = _Options(**options)
     own = MemoryRequestContext(user_id=asked.user_id, agent_id=asked.agent_id, session_id=asked.session_id)
-    tiers = {"bound": _inherited(own, outer and outer.identity), "ambient": _inherited(own, host)}
-    wanted = resolve_identity(own, **tiers)
+    bound, ambient = _inherited(own, outer.identity if outer else None), _inherited(own, host)
+    wanted = resolve_identity(own, bound=bound, ambient=ambient)
     if asked.record_turns is not None:
         records = asked.record_turns
     elif outer is not None and (outer.identity.user_id, outer.identity.session_id) == (
@@ -134,7 +134,8 @@ def plan_run(
         records = False
     required = ("user_id", "session_id") if records else ("user_id",)
     run_id = uuid4().hex if asked.run_id is None or is_blank(asked.run_id) else asked.run_id
-    return RunPlan(resolve_identity(own, **tiers, required=required), run_id, records, asked.metadata)
+    identity = resolve_identity(own, bound=bound, ambient=ambient, required=required)
+    return RunPlan(identity, run_id, records, asked.metadata)
 
 
 def _inherited(own: MemoryRequestContext, outer: MemoryRequestContext | None) -> MemoryRequestContext:
