@@ -101,7 +101,7 @@ class Servers:
 
     def _for_development(self, stack: ExitStack, name: str, config: dict[str, Any]) -> str:
         store, file = self._store(name), self._written(name, config)
-        return _serve(stack, "dev", "up", "--port", "0", "--config", str(file), "--store", store)
+        return self._serve(stack, name, "dev", "up", "--config", str(file), "--store", store)
 
     def _guarded(self, stack: ExitStack) -> tuple[str, dict[str, str]]:
         store = self._store("guarded")
@@ -114,8 +114,25 @@ class Servers:
             accounts[project] = json.loads(
                 _command("service-account", "create", "agent", *role, "--json", "--store", store)
             )
-        url = _serve(stack, "serve", "--port", "0", "--store", store)
+        url = self._serve(stack, "guarded", "serve", "--store", store)
         return url, {project: _token(url, account) for project, account in accounts.items()}
+
+    def _serve(self, stack: ExitStack, name: str, *arguments: str) -> str:
+        """Start a server in a process of its own, ended with the stack; return the URL that it prints."""
+        log = stack.enter_context((self._folder / f"{name}.log").open("w", encoding="utf-8"))
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-m", "memoranda", *arguments, "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=environment(COLUMNS="500"),
+        )
+        stack.callback(_end, process)
+        assert process.stdout is not None
+        announced = process.stdout.readline()
+        found = re.search(r" at (http://\S+)", announced)
+        assert found, f"{' '.join(arguments)} said {announced!r}; see {log.name}"
+        return found[1]
 
     def _store(self, name: str) -> str:
         return str(self._folder / f"{name}.db")
@@ -131,22 +148,6 @@ def _command(*arguments: str) -> str:
     result = CliRunner().invoke(app, list(arguments), prog_name="memoranda")
     assert result.exit_code == 0, result.output
     return str(result.stdout)
-
-
-def _serve(stack: ExitStack, *arguments: str) -> str:
-    """Start a server in a process of its own, ended with the stack; return the URL that it prints."""
-    process = subprocess.Popen(
-        [sys.executable, "-u", "-m", "memoranda", *arguments],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment(COLUMNS="500"),
-    )
-    stack.callback(_end, process)
-    assert process.stdout is not None
-    announced = process.stdout.readline()
-    found = re.search(r" at (http://\S+)", announced)
-    assert found, f"{' '.join(arguments)} said {announced!r}"
-    return found[1]
 
 
 def _end(process: subprocess.Popen[str]) -> None:
