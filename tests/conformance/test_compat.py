@@ -1,4 +1,4 @@
-"""A program on the original gets the same from our SDK once its import line is changed: the same checks, our package."""
+"""A program on the original gets the same from our SDK once its import line is changed: the same checks, our names."""
 
 from __future__ import annotations
 
