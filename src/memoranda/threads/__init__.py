@@ -1,0 +1,113 @@
+"""The thread API: users, agents, threads and context cards on the same engine. These are its public names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memoranda.threads.content import ImageContent, ImageMimeType, Message, MessageContent, TextContent
+    from memoranda.threads.not_set import NOT_SET
+    from memoranda.threads.options import (
+        BackgroundExtractionQueueFullBehavior,
+        ImageInputLimitConfig,
+        MemoryExtractionConfig,
+        MemoryExtractionImageContext,
+        MemoryExtractionMode,
+        MemoryLinkExtractionMode,
+        MemoryRetentionConfig,
+        SchemaPolicy,
+        SearchIndexSyncMode,
+        SearchStrategy,
+        TimeToLiveAnchor,
+    )
+    from memoranda.threads.records import (
+        AgentProfileRecord,
+        FactRecord,
+        GuidelineRecord,
+        ImageRecord,
+        MemoryRecord,
+        MessageRecord,
+        PreferenceRecord,
+        Record,
+        RecordStatus,
+        ScopedRecord,
+        ThreadRecord,
+        ThreadSummaryRecord,
+        UserProfileRecord,
+        build_record,
+    )
+    from memoranda.threads.relations import (
+        MemoryLink,
+        MemoryLinkOppositeType,
+        MemoryLinkType,
+        MemoryRecordType,
+        RecordRelation,
+        RelationType,
+        ThreadRecordType,
+    )
+    from memoranda.threads.scope import Scope, SearchScope
+
+__all__ = [
+    "NOT_SET",
+    "AgentProfileRecord",
+    "BackgroundExtractionQueueFullBehavior",
+    "FactRecord",
+    "GuidelineRecord",
+    "ImageContent",
+    "ImageInputLimitConfig",
+    "ImageMimeType",
+    "ImageRecord",
+    "MemoryExtractionConfig",
+    "MemoryExtractionImageContext",
+    "MemoryExtractionMode",
+    "MemoryLink",
+    "MemoryLinkExtractionMode",
+    "MemoryLinkOppositeType",
+    "MemoryLinkType",
+    "MemoryRecord",
+    "MemoryRecordType",
+    "MemoryRetentionConfig",
+    "Message",
+    "MessageContent",
+    "MessageRecord",
+    "PreferenceRecord",
+    "Record",
+    "RecordRelation",
+    "RecordStatus",
+    "RelationType",
+    "SchemaPolicy",
+    "Scope",
+    "ScopedRecord",
+    "SearchIndexSyncMode",
+    "SearchScope",
+    "SearchStrategy",
+    "TextContent",
+    "ThreadRecord",
+    "ThreadRecordType",
+    "ThreadSummaryRecord",
+    "TimeToLiveAnchor",
+    "UserProfileRecord",
+    "build_record",
+]
+
+# Where the names are, in the order in which they are looked up; the values first, which load nothing else.
+_HOMES = tuple(
+    f"memoranda.threads.{name}" for name in ("not_set", "content", "options", "relations", "records", "scope")
+)
+
+
+def __getattr__(name: str) -> object:
+    # Loaded when they are named: the values alone do not need the engine.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for home in _HOMES:
+        found = vars(import_module(home))
+        if name in found:
+            globals()[name] = found[name]
+            return found[name]
+    raise AttributeError(f"{name!r} is in none of {', '.join(_HOMES)}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
