@@ -56,7 +56,9 @@ def _same(*names: str) -> ColumnElement[bool]:
     return and_(*(loose_vectors.c[name] == vectors.c[name] for name in ("project_id", *_PLACE, *names)))
 
 
-_LOOSE_ROWS = loose_vectors.join(vectors, _same("model", "key"))
+# An outer join is walked from the left. Of an inner one SQLite, which knows no numbers of rows, may walk all vectors of
+# the scope and look for each among the loose.
+_LOOSE_ROWS = loose_vectors.outerjoin(vectors, _same("model", "key"))
 _LOOSE_COLUMNS = [column.name for column in loose_vectors.c]
 _NO_LONGER_LOOSE = Statement(delete(loose_vectors).where(*_at(loose_vectors, "key")))
 _ALL_PACKED = Statement(delete(loose_vectors).where(*_at(loose_vectors, "model")))
@@ -191,9 +193,7 @@ def _reads(shape: Shape) -> _Reads:
         sizes=Statement(select(*sizes).where(*packed)),
         packs=Statement(select(*_PACK_ARRAYS).where(*packed)),
         loose_vectors=Statement(select(*ROW_COLUMNS).select_from(_LOOSE_ROWS).where(*loose)),
-        loose_ends=Statement(
-            select(*END_COLUMNS).select_from(_LOOSE_ROWS).where(*loose, vectors.c.expires_at.is_not(None))
-        ),
+        loose_ends=Statement(select(*END_COLUMNS).select_from(_LOOSE_ROWS).where(*loose)),
     )
 
 
@@ -227,4 +227,5 @@ def _read_loose(sql: Executor, reads: _Reads, parameters: dict[str, object]) -> 
     row = sql.one(reads.loose_vectors, **parameters)
     if row is None or row[0] is None:
         return None
-    return from_rows(row, sql.all(reads.loose_ends, **parameters) if row[3] else ())
+    ends = sql.all(reads.loose_ends, **parameters) if row[3] else ()
+    return from_rows(row, [end for end in ends if end[1] is not None])
