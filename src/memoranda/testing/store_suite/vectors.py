@@ -36,6 +36,14 @@ class VectorModel:
         stored = tuple(VectorPiece(row.tobytes(), scale) for row, scale in zip(signed, scales, strict=True))
         return RecordVectors(key, MODEL, stored)
 
+    def make_near(self, key: int, base: NDArray[np.int8]) -> RecordVectors:
+        """Return a vector that is one step away from another in one or two components."""
+        near = base.copy()
+        near[self.random.integers(0, DIMENSION, 2)] -= 1
+        scale = 1.0 / float(np.linalg.norm(near.astype(np.float32)))
+        self.pieces[key] = (near.astype(np.float32) * np.float32(scale))[None, :]
+        return RecordVectors(key, MODEL, (VectorPiece(near.tobytes(), scale),))
+
     def question(self) -> list[float]:
         vector = self.random.normal(size=DIMENSION)
         return [float(value) for value in vector / np.linalg.norm(vector)]
@@ -106,6 +114,21 @@ class VectorRules(StoreRules):
         more = self._fill(scribe, model, 3, "alice")
         with store.read(PROJECT) as tx:
             self._check(tx, model, keys[10:] + more, scope)
+
+    def test_vectors_that_nearly_are_one_are_told_apart(self, store: Store, scribe: Scribe, model: VectorModel) -> None:
+        keys = self._fill(scribe, model, 400, "alice")
+        base = np.full(DIMENSION, 100, dtype=np.int8)
+        with store.write(PROJECT) as tx:
+            tx.index.put_vectors([model.make_near(key, base) for key in keys])
+        asked = query(Scope(user_id="alice"))
+        with store.read(PROJECT) as tx:
+            for _ in range(5):
+                vector = model.question()
+                scores = {key: float(model.pieces[key].astype(np.float64)[0] @ vector) for key in keys}
+                found = tx.search.vectors(asked, MODEL, vector, 20)
+                least = sorted(scores.values(), reverse=True)[19]
+                assert len(found) == 20
+                assert all(scores[each.key] >= least - 1e-6 for each in found)
 
     def test_a_change_that_was_undone_is_not_seen(self, store: Store, scribe: Scribe, model: VectorModel) -> None:
         keys = self._fill(scribe, model, LARGE, "alice")
