@@ -24,7 +24,10 @@ from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError
 
 @dataclass(frozen=True, slots=True)
 class TurnDraft:
-    """A turn as a caller hands it in. ``event_time`` defaults to now; ``ttl_days`` counts from now."""
+    """A turn as a caller hands it in. ``event_time`` defaults to now; ``ttl_days`` counts from now.
+
+    ``extraction_policy`` holds for the session's turns of this write, in place of the session's own.
+    """
 
     identity: Identity
     role: str
@@ -38,6 +41,7 @@ class TurnDraft:
     idempotency_key: str | None = None
     event_time: datetime | None = None
     ttl_days: float | None = None
+    extraction_policy: JsonObject | None = None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -121,8 +125,9 @@ class TurnService:
         self._changes.turns_created(tx, turns)
         pending = self._planner.embeds_turns
         tx.index.add([entry_for_turn(turn, self._analyser, self._config, embed=pending) for turn in turns])
-        for session, _ in sessions.values():
-            self._planner.after_turns(tx, session, now)
+        policies = {draft.place: draft.extraction_policy for draft in drafts}
+        for place, (session, _) in sessions.items():
+            self._planner.after_turns(tx, session, now, policy=policies[place])
         self._planner.after_lifetimes(tx, [turn.expires_at for turn in turns], now)
         return turns
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 
 from memoranda.engine.config_model import BackgroundExtractionConfig, ExtractionConfig, ProjectConfig, SnapshotConfig
-from memoranda.engine.extraction.snapshot import runs
+from memoranda.engine.extraction.cutting import runs
 from memoranda.engine.records import Session, SnapshotState
 from memoranda.engine.scope import Scope
 from memoranda.testing.clock import DEFAULT_START

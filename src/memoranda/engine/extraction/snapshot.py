@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from memoranda.engine.config_model import ProjectConfig, SnapshotConfig
+from memoranda.engine.config_model import ProjectConfig
+from memoranda.engine.extraction.cutting import policy_runs, runs
 from memoranda.engine.extraction.topics import PlacedVector, Vector, topic_shifts, unit_vector
-from memoranda.engine.ids import new_id
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.planner import JobPlanner, extracts, promotion_due
 from memoranda.engine.ports import Clock, Store, Transaction
-from memoranda.engine.records import Job, Session, Snapshot, SnapshotState
+from memoranda.engine.records import Job, Session, Snapshot
 from memoranda.engine.scope import Scope
+from memoranda.engine.session_policies import counted_calls, policy_of
 
 FULL = "max_messages"
 IDLE = "idle"
@@ -21,16 +21,6 @@ REQUESTED = "requested"
 TOPIC = "topic_shift"
 
 _PAGE = 100
-
-
-def runs(session: Session, size: int, *, rest: bool) -> Iterator[tuple[int, int]]:
-    """Cut a session's unpromoted turns into runs (first, last) of ``size``; with ``rest`` the last may be shorter."""
-    first = session.promoted_seq + 1
-    while session.last_seq - first + 1 >= size:
-        yield first, first + size - 1
-        first += size
-    if rest and first <= session.last_seq:
-        yield first, session.last_seq
 
 
 class Promoter:
@@ -78,13 +68,14 @@ class Promoter:
 
     def _promote_due(self, tx: Transaction, session: Session) -> Outcome:
         config, now = self._config.snapshot, self._clock.now()
+        own = policy_of(session.extraction_policy) is not None
         idle = now >= session.last_turn_at + timedelta(minutes=config.stale_minutes)
-        made, session = self._cut_topics(tx, session)
-        if idle or promotion_due(session, config) <= now:
+        made, session = ([], session) if own else self._cut_topics(tx, session)
+        if idle or (not own and promotion_due(session, config) <= now):
             made += self._cut(tx, session, IDLE if idle else FULL, rest=idle)
         left = tx.sessions.get(session.user_id, session.session_id)
         if left is not None and left.unpromoted:
-            self._planner.schedule_promotion(tx, left, now)
+            self._planner.schedule_promotion(tx, left, now, idle_only=own)
         return Outcome.DONE if made else Outcome.NOTHING
 
     def _cut_topics(self, tx: Transaction, session: Session) -> tuple[list[Snapshot], Session]:
@@ -112,45 +103,13 @@ class Promoter:
             # Passed over for good: switching extraction on later does not reach back.
             tx.sessions.set_promoted(session.user_id, session.session_id, session.last_seq, now)
             return []
-        promoted, made = session.promoted_seq, list[Snapshot]()
-        for first, last in runs(session, self._config.snapshot.max_messages, rest=rest):
-            made += self._snapshot(tx, session, (first, last), reason)
-            promoted = last
-        if promoted != session.promoted_seq:
-            tx.sessions.set_promoted(session.user_id, session.session_id, promoted, now)
-        return made
-
-    def _snapshot(self, tx: Transaction, session: Session, run: tuple[int, int], reason: str) -> list[Snapshot]:
-        """Store one snapshot with what must follow it; a run whose turns are all gone makes none."""
-        now = self._clock.now()
-        present = len(tx.turns.run(session.user_id, session.session_id, *run))
-        if not present:
-            return []
-        snapshot = new_snapshot(session, run, present, reason, now, self._config.snapshot)
-        tx.snapshots.insert(snapshot)
-        tx.turns.mark_promoted(session.user_id, session.session_id, *run, snapshot.id)
-        self._planner.after_snapshot(tx, snapshot, now)
-        return [snapshot]
-
-
-def new_snapshot(
-    session: Session, run: tuple[int, int], present: int, reason: str, now: datetime, config: SnapshotConfig
-) -> Snapshot:
-    """Return the snapshot of a run of a session's turns, ``present`` of which still exist."""
-    return Snapshot(
-        id=new_id(),
-        user_id=session.user_id,
-        session_id=session.session_id,
-        agent_id=session.agent_id,
-        first_seq=run[0],
-        last_seq=run[1],
-        message_count=present,
-        reason=reason,
-        state=SnapshotState.PENDING,
-        created_at=now,
-        updated_at=now,
-        expires_at=now + timedelta(days=config.ttl_days),
-    )
+        policy = policy_of(session.extraction_policy)
+        cut = (
+            list(runs(session, self._config.snapshot.max_messages, rest=rest))
+            if policy is None
+            else policy_runs(session, policy, counted_calls(session), rest=rest)
+        )
+        return self._planner.cut_runs(tx, session, cut, reason, policy=policy, now=now)
 
 
 def _number(placed: tuple[int, Vector | None]) -> int:

@@ -63,6 +63,11 @@ def extract_lane(user_id: str) -> str:
     return _name("extract", user_id)
 
 
+def session_extract_lane(user_id: str, session_id: str) -> str:
+    """The lane of a session that is extracted by a policy of its own."""
+    return _name("extract", user_id, session_id)
+
+
 def _name(*parts: str) -> str:
     # JSON keeps parts apart whatever they hold.
     return _encode(parts)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from memoranda.engine.ids import new_id
 from memoranda.engine.jobs.breaker import Breaker
+from memoranda.engine.jobs.queue import session_extract_lane
 from memoranda.engine.jobs.worker import Worker
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import Failure, Job, JobKind, JobState, Snapshot, SnapshotState, VectorState
@@ -75,6 +76,14 @@ class BackgroundService:
     def leave_to_others(self, wake: Callable[[], None]) -> None:
         """Never run jobs in a caller's thread: others, here or in another process, do, and ``wake`` hurries them."""
         self._wake_others = wake
+
+    def run_session(self, user_id: str, session_id: str, timeout: float | None = None) -> None:
+        """Extract in the calling thread what the session's own policy planned; raises what it failed of.
+
+        See ``Worker.run_lane``; ``timeout`` is in seconds.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        self.worker.run_lane(session_extract_lane(user_id, session_id), deadline)
 
     def promote(self, scope: Scope | None = None) -> Sequence[Snapshot]:
         """Promote every unpromoted turn in scope now (default: the whole project); return the snapshots."""

@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 _CRASHES = 20
 """How often a job may end with its worker's death before it is kept as a failure."""
 _LONGEST_OUTAGE_WAIT = 30.0
+_LANE_LOOK = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +185,36 @@ class Worker:
                 return False
         return True
 
-    def _claim(self, now: datetime) -> _Claimed | None:
+    def run_lane(self, lane: str, deadline: float | None = None) -> None:
+        """Run the jobs of a lane in the calling thread until none is left, those that wait for their time included.
+
+        Raises what the first that fails raises, once its retry or its failure is stored; the rest is left to a worker,
+        as is what wants a provider that is not here. ``TimeoutError`` when ``deadline`` (of ``time.monotonic``) passes
+        while another worker runs a job of the lane.
+        """
+        self._reset_if_forked()
+        while True:
+            claimed = self._claim(self._clock.now(), lane=lane)
+            if claimed is not None:
+                error = self._run(claimed)
+                if error is not None:
+                    raise error
+                continue
+            with self._store.read(self._project_id) as tx:
+                if not tx.jobs.leased_in(lane, self._clock.now()):
+                    return
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError("another worker still runs this work; it goes on")
+            time.sleep(_LANE_LOOK)
+
+    def _claim(self, now: datetime, *, lane: str | None = None) -> _Claimed | None:
         token = new_id()
         # A claim that is lost with the machine's power is made again.
         with self._store.write(self._project_id, durable=False) as tx:
             breakers = tx.breakers.all()
-            can = available(breakers, self.settings.extractors, self.settings.embedders, now)
+            # Whoever asks for a lane's work wants to see its provider fail, not to be spared it.
+            asked = [] if lane is not None else breakers
+            can = available(asked, self.settings.extractors, self.settings.embedders, now)
             job = tx.jobs.claim(
                 kinds=tuple(self._handlers.by_kind),
                 extractors=can.extractors,
@@ -197,6 +222,7 @@ class Worker:
                 now=now,
                 lease_until=now + self.settings.lease,
                 token=token,
+                lane=lane,
             )
             if job is None:
                 return None
@@ -205,13 +231,14 @@ class Worker:
                 tx.breakers.put(breaker.probing(now, self.settings.lease))
         return _Claimed(job, Lease(job.id, token, self._stopping), breaker)
 
-    def _run(self, claimed: _Claimed) -> None:
+    def _run(self, claimed: _Claimed) -> Exception | None:
+        """Run a job; return what it failed of, which is kept with the job."""
         job, lease = claimed.job, claimed.lease
         try:
             if job.attempts > _CRASHES and job.last_error is None:
                 with self._store.write(self._project_id) as tx:
                     self._keep_or_retry(tx, job, lease, _crashed(job))
-                return
+                return None
             with self._keeper.holding(lease):
                 outcome = self._handlers.by_kind[job.kind].handle(job, lease)
             if claimed.breaker is not None or not lease.finished:
@@ -221,18 +248,21 @@ class Worker:
             logger.info("job.lease_lost", extra={"job_id": job.id, "job_kind": job.kind.value})
         except PostponedError as postponed:
             self._postpone(job, lease, postponed)
+            return postponed
         except WorkerStoppingError as stopping:
             self._postpone(job, lease, PostponedError(str(stopping), self._clock.now()))
         except Exception as error:  # Whatever a handler raises is kept with its job; the worker outlives it.
             if lease.stopping:
                 # The store may be closed under it; its lease runs out, and the next worker takes it over.
                 logger.info("job.left", extra={"job_id": job.id, "job_kind": job.kind.value})
-                return
+                return error
             cause = classify(error)
             unexpected = error if cause.failure_class is FailureClass.INTERNAL else None
             extra = {**_described(job, cause), "project_id": self._project_id}
             logger.warning("job.failed", exc_info=unexpected, extra=extra)
             self._settle(claimed, cause)
+            return error
+        return None
 
     def _end(self, claimed: _Claimed) -> None:
         """End a job whose handler did not; its provider has answered."""

@@ -88,6 +88,16 @@ _ENQUEUE = Statement(
 _PENDING_TWIN = and_(
     _IN_PROJECT, jobs.c.dedupe_key == bindparam("dedupe_key"), jobs.c.state == literal_column("'pending'")
 )
+_LEASED_IN = Statement(
+    select(jobs.c.id)
+    .where(
+        _IN_PROJECT,
+        jobs.c.lane == bindparam("lane"),
+        jobs.c.state == _RUNNING,
+        jobs.c.lease_until > bindparam("now"),
+    )
+    .limit(1)
+)
 _PACE_OF_TWIN = Statement(select(jobs.c.attempts, jobs.c.run_at).where(_PENDING_TWIN))
 _GET = Statement(select(*_COLUMNS).where(_IN_PROJECT, jobs.c.id == bindparam("job_id")))
 _RENEW = Statement(update(jobs).where(_LEASED).values(lease_until=bindparam("new_lease_until")))
@@ -145,14 +155,17 @@ def _in_state(state: str, due: str) -> tuple[FromClause, Select[tuple[str, int, 
     return queue, query.order_by(queue.c[due], queue.c.seq, queue.c.id).limit(1)
 
 
-def _claimable(kinds: int, extractors: int, embedders: int) -> ScalarSelect[str]:
+def _claimable(kinds: int, extractors: int, embedders: int, lane: bool) -> ScalarSelect[str]:
     """Return the id of the job to run next; one ordered look-up for each state, so that a long queue costs nothing."""
     firsts = []
     for state, due in _DUE:
         queue, query = _in_state(state, due)
+        if lane:
+            query = query.where(queue.c.lane == bindparam("lane"))
+        if not lane or state == _RUNNING:
+            query = query.where(queue.c[due] <= bindparam("now"))
         firsts.append(
             query.where(
-                queue.c[due] <= bindparam("now"),
                 in_list(queue.c.kind, "kind", kinds),
                 in_list(queue.c.extractor, "extractor", extractors),
                 in_list(queue.c.embedder, "embedder", embedders),
@@ -163,10 +176,10 @@ def _claimable(kinds: int, extractors: int, embedders: int) -> ScalarSelect[str]
 
 
 @lru_cache
-def _claim(kinds: int, extractors: int, embedders: int) -> Statement:
+def _claim(kinds: int, extractors: int, embedders: int, lane: bool) -> Statement:
     return Statement(
         update(jobs)
-        .where(_IN_PROJECT, jobs.c.id == _claimable(kinds, extractors, embedders))
+        .where(_IN_PROJECT, jobs.c.id == _claimable(kinds, extractors, embedders, lane))
         .values(
             state=bindparam("new_state"),
             lease_token=bindparam("token"),
@@ -303,10 +316,13 @@ class SqlJobRows:
         now: datetime,
         lease_until: datetime,
         token: str,
+        lane: str | None = None,
     ) -> Job | None:
         extractor_size, embedder_size, providers = _providers(extractors, embedders)
+        if lane is not None:
+            providers["lane"] = lane
         row = self._sql.one(
-            _claim(list_size(len(kinds)), extractor_size, embedder_size),
+            _claim(list_size(len(kinds)), extractor_size, embedder_size, lane is not None),
             new_state=_RUNNING,
             now=to_micros(now),
             new_lease_until=to_micros(lease_until),
@@ -315,6 +331,9 @@ class SqlJobRows:
             **providers,
         )
         return None if row is None else _job(row)
+
+    def leased_in(self, lane: str, now: datetime) -> bool:
+        return self._sql.one(_LEASED_IN, lane=lane, now=to_micros(now)) is not None
 
     def renew(self, job_id: str, token: str, lease_until: datetime) -> bool:
         return self._sql.execute(_RENEW, job_id=job_id, token=token, new_lease_until=to_micros(lease_until)) == 1
