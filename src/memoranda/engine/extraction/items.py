@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -27,7 +27,8 @@ class ExtractedItem:
     `kind` is semantic, episodic, procedural or taxonomic; `record_type` (memory, fact, preference, guideline) matters
     to semantic items only. `label` is the natural key of a semantic item, None when it has none. `body` holds the
     kind's own fields. `event_time` (aware UTC) says when the fact became true or the event happened. `turn_ids` is
-    the provenance. `supersedes`, `refines`, `repeats` and `contradicts` name known memories by id.
+    the provenance. `supersedes`, `refines`, `repeats`, `contradicts` and `supports` name known memories by id.
+    `metadata` becomes that of the memory.
     """
 
     kind: str
@@ -41,6 +42,8 @@ class ExtractedItem:
     refines: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
     contradicts: tuple[str, ...] = ()
+    supports: tuple[str, ...] = ()
+    metadata: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ NO_USAGE = Usage()
 class Extraction:
     """The success of an extractor: its items (none means nothing to extract) and the snapshot's summary.
 
-    `failures` are items that cost themselves only.
+    `failures` are items that cost themselves only. `running_summary` is the summary of the conversation up to here,
+    where the extractor keeps one.
     """
 
     items: tuple[ExtractedItem, ...]
@@ -75,6 +79,7 @@ class Extraction:
     extractor: str
     failures: tuple[ItemFailure, ...] = ()
     usage: Usage = NO_USAGE
+    running_summary: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +93,19 @@ class RelatedMemory:
     name: str = ""
 
 
+def _finds_nothing(text: str) -> tuple[RelatedMemory, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
     """Everything that can be said to an extractor about one snapshot.
 
     `instructions` are the project's own, by kind. With `preferences_only`, semantic items are of record type
     `preference` alone.
+
+    Where the session has a policy of its own, `settings` are what it says to the extractor, `context` are earlier turns
+    to understand these by, and `running_summary` is that of the conversation; `find` searches the user's memories.
     """
 
     turns: tuple[SourceTurn, ...]
@@ -101,6 +113,11 @@ class ExtractionRequest:
     related: tuple[RelatedMemory, ...] = ()
     instructions: Mapping[str, str] = field(default_factory=dict)
     preferences_only: bool = False
+    settings: Mapping[str, object] | None = None
+    context: tuple[SourceTurn, ...] = ()
+    running_summary: Mapping[str, object] | None = None
+    session_id: str = ""
+    find: Callable[[str], tuple[RelatedMemory, ...]] = _finds_nothing
 
 
 @runtime_checkable

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from memoranda.engine.config_model import ProjectConfig
 from memoranda.engine.extraction.candidates import Batch, draft_of
@@ -18,6 +19,7 @@ from memoranda.engine.extraction.items import (
     RelatedMemory,
     SourceTurn,
 )
+from memoranda.engine.extraction.prompts import readable_text
 from memoranda.engine.extraction.reconcile import Reconciler
 from memoranda.engine.extraction.related import RelatedMemories
 from memoranda.engine.feed.log import ChangeLog
@@ -25,7 +27,8 @@ from memoranda.engine.jobs.failure import Cause, FailureClass
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.worker import failure_of
 from memoranda.engine.ports import Clock, Store, Transaction
-from memoranda.engine.records import SEMANTIC, Failure, Job, Snapshot, SnapshotState, Turn
+from memoranda.engine.records import SEMANTIC, Failure, Job, Session, Snapshot, SnapshotState, Turn
+from memoranda.engine.scope import Scope
 from memoranda.engine.spending import Spending
 from memoranda.sdk.errors import MemoryBadRequestError
 
@@ -36,10 +39,12 @@ _UNFINISHED = (SnapshotState.PENDING, SnapshotState.FAILED)
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A snapshot and those of its turns that still exist."""
+    """A snapshot and those of its turns that still exist; its session and earlier turns where a policy wants them."""
 
     snapshot: Snapshot
     turns: Mapping[str, Turn]
+    session: Session | None = None
+    context: Sequence[Turn] = ()
 
 
 class ExtractHandler:
@@ -67,6 +72,10 @@ class ExtractHandler:
         self._changes = ChangeLog(clock, config.change_feed)
         self._spending = spending or Spending(store, project_id, clock, config.spending)
 
+    def provide(self, name: str, extractor: Extractor) -> None:
+        """Have jobs that ask for this name run with this extractor from now on."""
+        self._extractors[name] = extractor
+
     def handle(self, job: Job, lease: Lease) -> Outcome:
         """Extract one snapshot. The extractor runs outside any transaction; all effects are one, with the job's end."""
         outcome: Outcome | None = None
@@ -88,26 +97,39 @@ class ExtractHandler:
         if not turns:
             return Extraction((), "", f"{extractor.name}/{extractor.version}")
         if isinstance(extractor, InformedExtractor):
-            return extractor.extract_request(self._request(reading.snapshot, turns))
-        return extractor.extract(turns, kinds=frozenset(self._config.extraction.kinds))
+            return extractor.extract_request(self._request(job, reading, turns))
+        return extractor.extract(turns, kinds=self._kinds(_settings(job) is not None))
 
-    def _request(self, snapshot: Snapshot, turns: Sequence[SourceTurn]) -> ExtractionRequest:
-        config = self._config.extraction
+    def _kinds(self, own: bool) -> frozenset[str]:
+        """Return the kinds to extract; what a session asks for itself has statements, whatever the project wants."""
+        return frozenset((*self._config.extraction.kinds, SEMANTIC) if own else self._config.extraction.kinds)
+
+    def _request(self, job: Job, reading: _Reading, turns: Sequence[SourceTurn]) -> ExtractionRequest:
+        config, settings = self._config.extraction, _settings(job)
+        owner = reading.snapshot
+        scope = Scope(user_id=owner.user_id)
+        if settings is not None:
+            scope = replace(scope, agent_id=owner.agent_id)
         return ExtractionRequest(
             turns=tuple(turns),
-            kinds=frozenset(config.kinds),
-            related=self._find_related(snapshot.user_id, turns),
+            kinds=self._kinds(settings is not None),
+            related=self._find_related(scope, "\n".join(readable_text(turn) for turn in turns)),
             instructions=config.instructions,
             preferences_only=config.preferences_only,
+            settings=settings,
+            context=tuple(_source_turn(turn) for turn in reading.context if turn.content),
+            running_summary=None if reading.session is None else reading.session.summary,
+            session_id=owner.session_id,
+            find=partial(self._find_related, scope),
         )
 
-    def _find_related(self, user_id: str, turns: Sequence[SourceTurn]) -> tuple[RelatedMemory, ...]:
+    def _find_related(self, scope: Scope, text: str) -> tuple[RelatedMemory, ...]:
         """Search before the model is asked; the embedder, which may be slow, is asked outside any transaction."""
         if self._related is None:
             return ()
-        wanted = self._related.wanted(turns)
+        wanted = self._related.wanted(text)
         with self._store.read(self._project_id) as tx:
-            return self._related.find(tx, user_id, self._config.extraction.kinds, wanted)
+            return self._related.find(tx, scope, self._config.extraction.kinds, wanted)
 
     def _commit(
         self, tx: Transaction, job: Job, lease: Lease, reading: _Reading | None, extraction: Extraction | None
@@ -123,6 +145,7 @@ class ExtractHandler:
         stored, failed = self._store_items(tx, job, reading, extraction)
         state = _state(stored, failed)
         now = self._clock.now()
+        self._keep_summary(tx, reading, extraction)
         tx.snapshots.finish(
             replace(
                 present.snapshot,
@@ -151,13 +174,23 @@ class ExtractHandler:
         )
         return Outcome.DONE if stored else Outcome.NOTHING
 
+    def _keep_summary(self, tx: Transaction, reading: _Reading, extraction: Extraction) -> None:
+        """Store the conversation's summary, unless it has another by now than the one that this one goes on from."""
+        before = reading.session
+        if before is None or extraction.running_summary is None:
+            return
+        session = tx.sessions.get(before.user_id, before.session_id)
+        if session is not None and session.summary == before.summary:
+            tx.sessions.update(replace(session, summary=extraction.running_summary, updated_at=self._clock.now()))
+
     def _store_items(self, tx: Transaction, job: Job, reading: _Reading, extraction: Extraction) -> tuple[int, int]:
         """Store what is good; return how many items were stored, and how many became failures."""
-        batch = Batch(reading.snapshot, reading.turns, extraction.extractor, self._config)
+        settings = _settings(job)
+        batch = Batch(reading.snapshot, reading.turns, extraction.extractor, self._config, self._clock.now(), settings)
         stored = 0
         bad = [(failure.reason, failure.raw) for failure in extraction.failures]
         for item in extraction.items:
-            if not self._wanted(item):
+            if not self._wanted(item, batch.in_session):
                 continue
             try:
                 draft = draft_of(item, batch)
@@ -171,8 +204,10 @@ class ExtractHandler:
             tx.failures.insert(self._item_failure(job, reason, raw))
         return stored, len(bad)
 
-    def _wanted(self, item: ExtractedItem) -> bool:
+    def _wanted(self, item: ExtractedItem, own: bool) -> bool:
         config = self._config.extraction
+        if own and item.kind == SEMANTIC:
+            return True
         if item.kind == SEMANTIC and config.preferences_only and item.record_type != "preference":
             return False
         return item.kind in config.kinds
@@ -205,7 +240,30 @@ def _read(tx: Transaction, job: Job, now: datetime) -> _Reading | None:
         return None
     found = tx.turns.run(snapshot.user_id, snapshot.session_id, snapshot.first_seq, snapshot.last_seq)
     alive = [turn for turn in found if turn.expires_at is None or turn.expires_at > now]
-    return _Reading(snapshot, {turn.id: turn for turn in alive})
+    reading = _Reading(snapshot, {turn.id: turn for turn in alive})
+    if _settings(job) is None:
+        return reading
+    session = tx.sessions.get(snapshot.user_id, snapshot.session_id)
+    return replace(reading, session=session, context=_earlier(tx, snapshot, _count(job.payload.get("context")), now))
+
+
+def _earlier(tx: Transaction, snapshot: Snapshot, number: int, now: datetime) -> Sequence[Turn]:
+    """Return the turns before a snapshot's; numbers have gaps where turns were deleted, so there may be fewer."""
+    if number < 1 or snapshot.first_seq <= 1:
+        return ()
+    first = max(1, snapshot.first_seq - number)
+    found = tx.turns.run(snapshot.user_id, snapshot.session_id, first, snapshot.first_seq - 1)
+    return [turn for turn in found if turn.expires_at is None or turn.expires_at > now]
+
+
+def _settings(job: Job) -> Mapping[str, object] | None:
+    """Return what the session's own policy says to the extractor; None where the session has none."""
+    settings = job.payload.get("settings")
+    return settings if isinstance(settings, Mapping) else None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _source_turn(turn: Turn) -> SourceTurn:

@@ -44,6 +44,7 @@ _STATES_OF_ONE_KEY = 1000
 _SUPERSEDES = ("supersedes", "superseded_by")
 _REFINES = ("refines", "refined_by")
 _CONTRADICTS = ("contradicts", "contradicted_by")
+_SUPPORTS = ("supports", "supported_by")
 
 
 def draft_again(record: MemoryRecord, event_time: datetime) -> MemoryDraft:
@@ -92,9 +93,10 @@ class Reconciler:
             record = self._place(tx, draft, self._known(tx, verdicts, draft))
         self._retire(tx, record, verdicts.supersedes, _SUPERSEDES)
         self._retire(tx, record, verdicts.refines, _REFINES)
-        for known in verdicts.contradicts:
+        beside = [(known, _CONTRADICTS) for known in verdicts.contradicts]
+        for known, relation in [*beside, *((known, _SUPPORTS) for known in verdicts.supports)]:
             if known.id != record.id:
-                self._link(tx, record, known, _CONTRADICTS)
+                self._link(tx, record, known, relation)
         return record
 
     def _beside_shared(self, tx: Transaction, draft: MemoryDraft) -> MemoryDraft:
@@ -289,6 +291,8 @@ class Reconciler:
     def _is_repeat(self, record: MemoryRecord, draft: MemoryDraft) -> bool:
         if record.name not in ("", draft.name) or normal_statement(record.content) != normal_statement(draft.content):
             return False
+        if draft.session_id and (record.agent_id, record.session_id) != (draft.agent_id, draft.session_id):
+            return False  # What belongs to a conversation ends with it, whoever else says the same.
         # Doing the same on two days is two events.
         return record.kind != EPISODIC or record.event_time.date() == self._time(draft).date()
 

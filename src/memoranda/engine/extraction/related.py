@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.embedding import EmbeddingService
-from memoranda.engine.extraction.items import RelatedMemory, SourceTurn
-from memoranda.engine.extraction.prompts import MAX_RELATED, readable_text
+from memoranda.engine.extraction.items import RelatedMemory
+from memoranda.engine.extraction.prompts import MAX_RELATED
 from memoranda.engine.ports import Clock, LegQuery, Transaction
 from memoranda.engine.records import EPISODIC, IndexState, MemoryRecord
 from memoranda.engine.retrieval.merge import merge
@@ -44,18 +44,17 @@ class RelatedMemories:
         self._embedding = embedding
         self._settings = RetrievalSettings()
 
-    def wanted(self, turns: Sequence[SourceTurn]) -> Wanted:
+    def wanted(self, text: str) -> Wanted:
         """Return what to look for; asks the embedder, so call it outside transactions."""
-        text = "\n".join(readable_text(turn) for turn in turns)
         terms = sorted(self._analyser.query_terms(text), key=lambda term: (-len(term), term))
         return Wanted(tuple(sorted(terms[:_MOST_TERMS])), self._vector(text))
 
-    def find(self, tx: Transaction, user_id: str, kinds: Iterable[str], wanted: Wanted) -> tuple[RelatedMemory, ...]:
-        """Return the best current memories of this user, and of nobody else, best first."""
+    def find(self, tx: Transaction, scope: Scope, kinds: Iterable[str], wanted: Wanted) -> tuple[RelatedMemory, ...]:
+        """Return the best current memories of this scope (one user's, and nobody else's), best first."""
         if not wanted.terms and wanted.vector.values is None:
             return ()
         search = SourceSearch(tx, PreparedQuery(wanted.terms, wanted.vector), self._settings)
-        scope, now = Scope(user_id=user_id), self._clock.now()
+        now = self._clock.now()
         findings = [
             search.run(
                 SourcePlan(kind, top_k=MAX_RELATED),

@@ -45,7 +45,10 @@ def item_of(kind: str, raw: object, prompt: Prompt) -> ExtractedItem:
         body=item.body,
         event_time=_event_time(raw.get("event_time"), turn_ids, prompt),
         turn_ids=turn_ids,
-        **verdicts,
+        supersedes=verdicts["supersedes"],
+        refines=verdicts["refines"],
+        repeats=verdicts["repeats"],
+        contradicts=verdicts["contradicts"],
     )
 
 

@@ -19,12 +19,13 @@ from memoranda.engine.records import MemoryRecord, MemoryStatus
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The memories that a draft repeats, supersedes, refines and contradicts, as they stand now."""
+    """The memories that a draft repeats, supersedes, refines, contradicts and supports, as they stand now."""
 
     repeats: tuple[MemoryRecord, ...] = ()
     supersedes: tuple[MemoryRecord, ...] = ()
     refines: tuple[MemoryRecord, ...] = ()
     contradicts: tuple[MemoryRecord, ...] = ()
+    supports: tuple[MemoryRecord, ...] = ()
 
 
 def standing_verdicts(tx: Transaction, item: ExtractedItem, draft: MemoryDraft, now: datetime) -> Verdicts:
@@ -40,6 +41,7 @@ def standing_verdicts(tx: Transaction, item: ExtractedItem, draft: MemoryDraft, 
         supersedes=_among(item.supersedes, replaceable),
         refines=_among(item.refines, replaceable),
         contradicts=_among(item.contradicts, _current(tx, item.contradicts, draft, now)),
+        supports=_among(item.supports, _current(tx, item.supports, draft, now)),
     )
 
 

@@ -138,9 +138,7 @@ class JobPlanner:
         self.after_snapshot(tx, snapshot, now, policy)
         return snapshot
 
-    def schedule_promotion(
-        self, tx: Transaction, session: Session, now: datetime, *, idle_only: bool = False
-    ) -> None:
+    def schedule_promotion(self, tx: Transaction, session: Session, now: datetime, *, idle_only: bool = False) -> None:
         """Enqueue the look at a session for when it will be due: when full or idle, or idle only."""
         owner = JobOwner(session.user_id, session.session_id)
         idle = session.last_turn_at + timedelta(minutes=self._config.snapshot.stale_minutes)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from memoranda.engine.extraction.items import Extractor
 from memoranda.engine.ids import new_id
 from memoranda.engine.jobs.breaker import Breaker
 from memoranda.engine.jobs.queue import session_extract_lane
@@ -64,18 +65,31 @@ class BackgroundService:
     """The engine's background work for one project."""
 
     def __init__(
-        self, store: Store, project_id: str, clock: Clock, *, worker: Worker, promoter: SessionPromoter
+        self,
+        store: Store,
+        project_id: str,
+        clock: Clock,
+        *,
+        worker: Worker,
+        promoter: SessionPromoter,
+        provide: Callable[[str, Extractor], None],
     ) -> None:
         self._store = store
         self._project_id = project_id
         self._clock = clock
         self._promoter = promoter
+        self._provide = provide
         self._wake_others: Callable[[], None] | None = None
         self.worker = worker
 
     def leave_to_others(self, wake: Callable[[], None]) -> None:
         """Never run jobs in a caller's thread: others, here or in another process, do, and ``wake`` hurries them."""
         self._wake_others = wake
+
+    def provide_extractor(self, name: str, extractor: Extractor) -> None:
+        """Have the jobs that ask for an extractor of this name run with this one, in this process."""
+        self._provide(name, extractor)
+        self.worker.provide_extractor(name)
 
     def run_session(self, user_id: str, session_id: str, timeout: float | None = None) -> None:
         """Extract in the calling thread what the session's own policy planned; raises what it failed of.

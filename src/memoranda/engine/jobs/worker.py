@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from memoranda.engine.ids import new_id
@@ -89,6 +89,12 @@ class Worker:
         self._wake = threading.Event()
         self._starting = threading.Lock()
         self._keeper = LeaseKeeper(self._renew, self.settings.lease.total_seconds() / 3)
+
+    def provide_extractor(self, name: str) -> None:
+        """Claim jobs that ask for this extractor, too."""
+        if name not in self.settings.extractors:
+            self.settings = replace(self.settings, extractors=(*self.settings.extractors, name))
+            self.wake()
 
     @property
     def running(self) -> bool:
