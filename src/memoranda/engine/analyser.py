@@ -165,7 +165,8 @@ class Analyser:
         # A Stemmer object is not safe to share between threads.
         stemmer = getattr(self._stemmers, "stemmer", None)
         if stemmer is None:
-            stemmer = self._stemmers.stemmer = Stemmer.Stemmer(self.language)
+            # Without a cache of its own: words are kept here.
+            stemmer = self._stemmers.stemmer = Stemmer.Stemmer(self.language, 0)
         stem: str = stemmer.stemWord(word)
         return stem or word
 
