@@ -7,6 +7,7 @@ for all dialects, and no object building on the hot path. Constants inside a sta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import BindParameter, ClauseElement, ColumnElement, Dialect, Table, bindparam
@@ -17,6 +18,12 @@ Row = Sequence[Any]
 
 LIST_LIMIT = 256
 """The longest list one statement takes; longer ones are run in parts (``chunks``)."""
+
+INSERT_BLOCK = 32
+"""How many rows of an ``Insert`` one statement takes.
+
+One by one they take as long, but each time SQLite's driver lets go of the interpreter's lock, and waits to have it back.
+"""
 
 T = TypeVar("T")
 
@@ -49,17 +56,18 @@ class Insert:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._prepared: dict[str, str] = {}
+        self._prepared: dict[tuple[str, int], str] = {}
 
-    def prepared(self, dialect: Dialect) -> str:
-        """Return the driver's SQL."""
-        found = self._prepared.get(dialect.name)
+    def prepared(self, dialect: Dialect, rows: int = 1) -> str:
+        """Return the driver's SQL for so many rows."""
+        found = self._prepared.get((dialect.name, rows))
         if found is None:
             quoted = dialect.identifier_preparer
             columns = ", ".join(quoted.format_column(column) for column in self._table.c)
             marks = ", ".join([_MARKS[dialect.name]] * len(self._table.c))
-            found = f"INSERT INTO {quoted.format_table(self._table)} ({columns}) VALUES ({marks})"
-            self._prepared[dialect.name] = found
+            values = ", ".join([f"({marks})"] * rows)
+            found = f"INSERT INTO {quoted.format_table(self._table)} ({columns}) VALUES {values}"
+            self._prepared[dialect.name, rows] = found
         return found
 
 
@@ -71,7 +79,7 @@ class Cursor(Protocol):
 
     @property
     def rowcount(self) -> int: ...
-    def execute(self, sql: str, parameters: Mapping[str, object] = ..., /) -> object: ...
+    def execute(self, sql: str, parameters: Mapping[str, object] | Sequence[object] = ..., /) -> object: ...
     def executemany(
         self, sql: str, parameters: Sequence[Mapping[str, object]] | Sequence[tuple[object, ...]], /
     ) -> object: ...
@@ -152,7 +160,12 @@ class Executor:
 
     def insert(self, statement: Insert, rows: Sequence[tuple[object, ...]]) -> None:
         """Add rows (``project_id`` included by the caller)."""
-        self._cursor.executemany(statement.prepared(self._dialect), rows)
+        whole = len(rows) - len(rows) % INSERT_BLOCK
+        for start in range(0, whole, INSERT_BLOCK):
+            block = list(chain.from_iterable(rows[start : start + INSERT_BLOCK]))
+            self._cursor.execute(statement.prepared(self._dialect, INSERT_BLOCK), block)
+        if whole < len(rows):
+            self._cursor.executemany(statement.prepared(self._dialect), rows[whole:])
 
     def one(self, statement: Statement, **parameters: object) -> Row | None:
         self._run(statement, parameters)
