@@ -29,6 +29,7 @@ from memoranda.server.routes import (
     turns,
 )
 from memoranda.server.settings import ServerSettings
+from memoranda.server.turn_writer import TurnWriter
 
 PROJECT = "/api/v1/projects/{project_id}"
 HOSTED = f"{PROJECT}/memory"
@@ -52,6 +53,7 @@ def create_app(host: EngineHost, gatekeeper: Gatekeeper, settings: ServerSetting
         redirect_slashes=False,
     )
     app.state.host, app.state.gatekeeper, app.state.settings = host, gatekeeper, settings
+    app.state.turn_writer = TurnWriter(host)
     add_error_handlers(app)
     # By router, not by prefix: the busiest route is found at once under each prefix.
     for router in (*_OURS, *_NATIVE, configuration.router):

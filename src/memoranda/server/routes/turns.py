@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from memoranda.sdk.errors import MemoryNotFoundError
 from memoranda.sdk.models import DeletionReport, TurnEntry, TurnInput, TurnPage, WriteTurnResult
 from memoranda.server.answers import answer
-from memoranda.server.dependencies import Call, MemoryRoute, Right, TheCall, needs, require_given, require_places
+from memoranda.server.dependencies import Call, MemoryRoute, Right, TheCall, needs, require_places
 from memoranda.server.documents import Tag, told
 from memoranda.server.examples import DELETION, TURN, TURN_RESULT
 from memoranda.server.schemas.management import TurnResults, UserQuery
 from memoranda.server.schemas.turns import TurnBody, TurnsBody, TurnsQuery
+from memoranda.server.turn_writer import TurnWriter
+
+
+async def _turn_writer(request: Request) -> TurnWriter:
+    writer: TurnWriter = request.app.state.turn_writer
+    return writer
+
+
+TheTurnWriter = Annotated[TurnWriter, Depends(_turn_writer)]
 
 router = APIRouter(route_class=MemoryRoute)
 native = APIRouter(route_class=MemoryRoute)
@@ -24,13 +33,10 @@ _RECORDED: dict[str, Any] = told(Tag.TURNS, TURN_RESULT, model=WriteTurnResult, 
 
 @router.post("/turns", **_RECORDED)
 @native.post("/stm/turns", **_RECORDED)
-@needs(Right.WRITE)
-def record_turn(call: TheCall, body: TurnBody) -> Response:
+@needs(Right.WRITE, runtime=False)
+async def record_turn(call: TheCall, writer: TheTurnWriter, body: TurnBody) -> Response:
     """Store one turn. When this answers it is durable; the same idempotency key in the session gives the same turn."""
-    user_id = call.writer(body.user_id)
-    require_given(session_id=body.session_id, user_id=user_id)
-    given = {name: value for name, value in dict(body).items() if value is not None}
-    return answer(call.runtime.record_turn(**{**given, "user_id": user_id}))
+    return answer(await writer.record(call, body))
 
 
 @router.post("/turns/bulk", **told(Tag.TURNS, {"results": [TURN_RESULT]}, model=TurnResults, errors=(409,)))
