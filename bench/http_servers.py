@@ -77,7 +77,7 @@ def _serve_bare() -> None:
 
 def _serve_ours(store: str, worker_threads: str) -> None:
     settings = {"port": 0, "worker_threads": int(worker_threads)}
-    options = StartOptions(store, llm="local", logs=LogSettings(), settings=settings)
+    options = StartOptions(store, llm="local", logs=LogSettings(level="warn"), settings=settings)
     run_dev_server(options, lambda url: print(url.rpartition(":")[2], flush=True))
 
 
