@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from memoranda import Memory
 from memoranda.testing.machine import MemoryMachine
 
-_SHARED = settings(
+SHARED = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     stateful_step_count=40,
@@ -38,7 +38,7 @@ class EmbeddedMachine(MemoryMachine):
 
 
 TestModel = pytest.mark.timeout(600)(EmbeddedMachine.TestCase)
-TestModel.settings = settings(_SHARED, max_examples=25)
+TestModel.settings = settings(SHARED, max_examples=25)
 
 
 class LongMachine(EmbeddedMachine):
@@ -46,4 +46,4 @@ class LongMachine(EmbeddedMachine):
 
 
 TestModelForLonger = pytest.mark.drill(LongMachine.TestCase)
-TestModelForLonger.settings = settings(_SHARED, max_examples=400)
+TestModelForLonger.settings = settings(SHARED, max_examples=400)

@@ -51,6 +51,7 @@ LAZY_IMPORTS = (
     LazyImport("memoranda.engine.extraction.local", "*", "its tables are loaded by the first extraction"),
     LazyImport("memoranda.engine.context", "jinja2", "templates are made for the first context, not at opening"),
     LazyImport("memoranda.providers", "*", "a provider's package is loaded only when it is named"),
+    LazyImport("memoranda.runtime", "memoranda.stores.postgres", "its driver is an extra, loaded when it is named"),
     LazyImport("memoranda.stores", "alembic", "loaded only when a migration is due"),
     LazyImport("memoranda.stores", "memoranda.stores.migrations", "brings Alembic: loaded only when one is due"),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from pathlib import Path
 
 from memoranda import Memory
 from memoranda.runtime.fleet import Fleet, FleetSettings
@@ -20,7 +19,7 @@ from tests.server.live import serving
 
 
 def open_served(
-    path: Path,
+    path_or_url: object,
     *,
     project_id: str = "default",
     config: object | None = None,
@@ -37,7 +36,7 @@ def open_served(
     """
     with ExitStack() as stack:
         asked = Asked(embedder, llm, reranker, clock)
-        host = stack.enter_context(closing(EngineHost(open_store(path), asked=asked, create_projects=True)))
+        host = stack.enter_context(closing(EngineHost(open_store(path_or_url), asked=asked, create_projects=True)))
         read = chosen_config(config)
         if read is None:
             host.provision(project_id)

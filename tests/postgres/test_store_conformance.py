@@ -53,6 +53,10 @@ class TestHistory(PostgresRules, store_suite.HistoryRules):
     pass
 
 
+class TestImage(PostgresRules, store_suite.ImageRules):
+    pass
+
+
 class TestIndex(PostgresRules, store_suite.IndexRules):
     pass
 

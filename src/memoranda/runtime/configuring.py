@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -89,7 +88,7 @@ class ProjectConfigs:
 
 
 @contextmanager
-def open_configs(path_or_url: str | os.PathLike[str]) -> Iterator[ProjectConfigs]:
+def open_configs(path_or_url: object) -> Iterator[ProjectConfigs]:
     """Open the configurations of a store's projects, and close it afterwards."""
     asked = Asked(embedder=DEFAULT_EMBEDDER, llm=None, reranker=None, clock=None)
     host = EngineHost(open_store(path_or_url), asked=asked)

@@ -30,6 +30,7 @@ from memoranda.providers.registry import (
 from memoranda.providers.tokens import estimate_tokens
 from memoranda.sdk.errors import MemoryConfigError, MemoryConnectionError, MemoryNotSupportedError
 from memoranda.sdk.protocol import DEFAULT_EMBEDDER
+from memoranda.stores.sql.store import SqlStore
 from memoranda.stores.sqlite import SqliteStore
 
 IN_MEMORY = ":memory:"
@@ -45,9 +46,21 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-def open_store(path_or_url: str | os.PathLike[str]) -> SqliteStore:
-    """Open the store that a path or a URL (``sqlite:///…``) names; ``:memory:`` is gone once it is closed."""
+_POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
+PLACES = "a path, a URL, or a SQLAlchemy engine, psycopg pool or connection of a PostgreSQL database"
+
+
+def open_store(path_or_url: object) -> SqlStore:
+    """Open the store that a path or a URL names; ``:memory:`` is gone once it is closed.
+
+    URLs are ``sqlite:///…`` and ``postgresql://…``. An SQLAlchemy engine (of the psycopg driver), a psycopg connection
+    pool or a psycopg connection will do as well, and stay the caller's to close.
+    """
+    if not isinstance(path_or_url, str | os.PathLike):
+        return _store_over(path_or_url)
     text = os.fspath(path_or_url)
+    if not isinstance(text, str):
+        raise MemoryConfigError(f"the path of the store is in bytes ({text!r}): pass text")
     if text == IN_MEMORY:
         return SqliteStore.open_temporary()
     if not text.strip():
@@ -57,9 +70,37 @@ def open_store(path_or_url: str | os.PathLike[str]) -> SqliteStore:
         return SqliteStore.open(text)
     if scheme == "sqlite":
         return SqliteStore.open(unquote(urlsplit(text).path.removeprefix("/")))
+    if scheme in _POSTGRES:
+        return _postgres(text)
     raise MemoryNotSupportedError(
-        f"a store at {scheme}://… cannot be opened by this version: name a file, such as 'memory.db'"
+        f"a store at {scheme}://… cannot be opened by this version: name a file, such as 'memory.db', "
+        "or a PostgreSQL database (postgresql://user@host/database)"
     )
+
+
+def _store_over(given: object) -> SqlStore:
+    # Whoever has such an object has loaded its package; for anything else nothing is.
+    if type(given).__module__.partition(".")[0] in {"sqlalchemy", "psycopg", "psycopg_pool"}:
+        return _postgres(given)
+    raise MemoryConfigError(f"a store cannot be opened by a {type(given).__name__}: pass {PLACES}")
+
+
+def _postgres(place: object) -> SqlStore:
+    """Open a store in PostgreSQL, whose driver is an extra."""
+    try:
+        from memoranda.stores.postgres import PostgresStore, is_lent  # noqa: PLC0415 - an extra, loaded when named
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "memoranda":
+            raise
+        raise ImportError(
+            f"a store in PostgreSQL needs more packages ({error.name} is missing): pip install 'memoranda[postgres]'",
+            name=error.name,
+        ) from error
+    if isinstance(place, str):
+        return PostgresStore.open(place)
+    if is_lent(place):
+        return PostgresStore.over(place)
+    raise MemoryConfigError(f"a store cannot be opened by this {type(place).__name__}: pass {PLACES}")
 
 
 @dataclass(frozen=True, slots=True)

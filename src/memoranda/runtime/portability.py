@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import IO
@@ -16,7 +15,8 @@ from memoranda.engine.portability.reading import ImportFile
 from memoranda.engine.ports import Store
 from memoranda.runtime.opening import chosen_clock, chosen_config, open_store
 
-Place = str | os.PathLike[str]
+Place = object
+"""What ``open_store`` opens."""
 Progress = Callable[[int, int], None]
 OnBytes = Callable[[int], None]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,7 +19,7 @@ __all__ = ["ReembedReport", "ReindexReport", "reembed_project", "reindex_project
 
 
 def reembed_project(
-    path_or_url: str | os.PathLike[str],
+    path_or_url: object,
     *,
     project_id: str = "default",
     embedder: object = DEFAULT_EMBEDDER,
@@ -51,7 +50,7 @@ def reembed_project(
 
 
 def reindex_project(
-    path_or_url: str | os.PathLike[str],
+    path_or_url: object,
     *,
     project_id: str = "default",
     language: str | None = None,
@@ -63,7 +62,7 @@ def reindex_project(
 
 
 @contextmanager
-def _opened(path_or_url: str | os.PathLike[str], project_id: str) -> Iterator[Store]:
+def _opened(path_or_url: object, project_id: str) -> Iterator[Store]:
     check_project_id(project_id)
     store = open_store(path_or_url)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 
 from memoranda.engine.config import ProjectConfig
 from memoranda.engine.engine import MemoryEngine
@@ -51,7 +50,7 @@ class EngineRuntime(TurnCalls, SearchCalls, ContextCalls, RecordCalls, Managemen
 
 
 def open_runtime(
-    path_or_url: str | os.PathLike[str] = "memory.db",
+    path_or_url: object = "memory.db",
     *,
     project_id: str = "default",
     config: object | None = None,

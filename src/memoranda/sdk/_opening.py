@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Protocol
 
 from memoranda.sdk._connection import Closeable
@@ -14,7 +13,7 @@ class OpenedRuntime(MemoryRuntime, MemoryCrudClient, Closeable, Protocol):
 
 
 def open_engine(
-    path_or_url: str | PathLike[str] = "memory.db",
+    path_or_url: object = "memory.db",
     *,
     project_id: str = "default",
     config: object | None = None,

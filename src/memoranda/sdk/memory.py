@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from types import TracebackType
 from typing import Self
 
@@ -60,7 +59,7 @@ class Memory(Turns, Contexts, Searches, Records, CustomTypes, Memories, Operatio
     @classmethod
     def open(
         cls,
-        path_or_url: str | PathLike[str] = "memory.db",
+        path_or_url: object = "memory.db",
         *,
         project_id: str = "default",
         config: object | None = None,
@@ -70,8 +69,10 @@ class Memory(Turns, Contexts, Searches, Records, CustomTypes, Memories, Operatio
         worker: bool = True,
         clock: object | None = None,
     ) -> Self:
-        """Open (or create) a memory in a local database, with the engine in this process.
+        """Open (or create) a memory in a database, with the engine in this process.
 
+        `path_or_url` is a file, `:memory:`, or a URL (`sqlite:///…`, `postgresql://user@host/database`); or a
+        SQLAlchemy engine, a psycopg pool or a psycopg connection of a PostgreSQL database, which stay yours to close.
         `config` is a project configuration or a path to one. `embedder` is the local one unless given; None means
         search by words only. Without an `llm` the built-in extractor distils turns. `worker=False` leaves background
         work to other processes. Closing the handle closes the engine; accepted work is durable.

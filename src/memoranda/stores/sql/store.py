@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 
-from sqlalchemy import Engine
-from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy import Dialect
 
 from memoranda.engine.ports import StoreDescription
 from memoranda.engine.records import Backlog
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.sql.backlog import backlog
-from memoranda.stores.sql.connections import Connections
+from memoranda.stores.sql.connections import Connection, ConnectionSource
 from memoranda.stores.sql.control import SqlControl
 from memoranda.stores.sql.directory import due_projects, project_ids
 from memoranda.stores.sql.listeners import CommitListeners
@@ -35,14 +34,14 @@ _NO_PROJECT = ""
 class SqlStore(ABC):
     """``Store`` over SQL. Thread-safe; a forked child opens its own connections."""
 
-    def __init__(self, engine: Engine, scan: VectorScan) -> None:
-        self._dialect = engine.dialect
-        self._connections = Connections(engine)
+    def __init__(self, connections: ConnectionSource, dialect: Dialect, scan: VectorScan) -> None:
+        self._dialect = dialect
+        self._connections = connections
         self._scan = scan
         self._listeners = CommitListeners()
         self._closed = False
         self._pid = os.getpid()
-        self._writing = threading.Lock()
+        self._renew_locks()
 
     def prepare_reads(self) -> None:
         """Prepare the statements of searches now; otherwise the first search of the process waits for each of them."""
@@ -66,8 +65,20 @@ class SqlStore(ABC):
         self._begin_write(sql)
 
     @abstractmethod
-    def _wrapped(self, error: Exception) -> MemoryStoreError | None:
-        """Return our error for a driver's, or None when it is not one."""
+    def _wrapped(self, error: Exception, *, committing: bool = False) -> MemoryStoreError | None:
+        """Return our error for a driver's, or None when it is not one; ``committing`` when it ended a commit."""
+
+    def _is_lost(self, error: Exception) -> bool:
+        """Whether an error at the start of a transaction says that the connection had been lost while it was idle."""
+        return False
+
+    def _renew_locks(self) -> None:
+        """Make the locks under which the writers of this process queue; again in a forked child."""
+        self._writing = threading.Lock()
+
+    def _writing_lock(self, project_id: str) -> threading.Lock:
+        """Return the lock under which the writers of a project queue in this process."""
+        return self._writing
 
     def after_commit(self, wake: Callable[[str], None], *, project_id: str | None = None) -> Callable[[], None]:
         return self._listeners.add(wake, project_id)
@@ -84,7 +95,7 @@ class SqlStore(ABC):
         with self._transaction(_NO_PROJECT, self._begin_read) as (sql, _):
             return backlog(sql, now)
 
-    def _connection(self) -> PoolProxiedConnection:
+    def _connection(self) -> Connection:
         if self._closed:
             raise RuntimeError("this store is closed; open it again")
         self._adopt_if_forked()
@@ -93,7 +104,7 @@ class SqlStore(ABC):
     def _adopt(self) -> None:
         """Take over in a forked child: the parent's connections and locks are not ours to use or close."""
         self._connections.leave_behind()
-        self._writing = threading.Lock()
+        self._renew_locks()
         self._listeners.renew_lock()
         self._pid = os.getpid()
 
@@ -107,7 +118,7 @@ class SqlStore(ABC):
         self._adopt_if_forked()
         begin = self._begin_write if durable else self._begin_lasting_less
         # Writers of one process queue here, in order, instead of polling the database's lock.
-        with self._writing, self._transaction(project_id, begin) as (sql, transaction):
+        with self._writing_lock(project_id), self._transaction(project_id, begin) as (sql, transaction):
             yield transaction
         if sql.enqueued:
             self._listeners.call(project_id)
@@ -117,7 +128,8 @@ class SqlStore(ABC):
         """Open a view or a change of the control plane (``ControlStore``)."""
         self._adopt_if_forked()
         begin = self._begin_write if write else self._begin_read
-        with self._writing if write else nullcontext(), self._transaction(_NO_PROJECT, begin) as (sql, _):
+        queue = self._writing_lock(_NO_PROJECT) if write else nullcontext()
+        with queue, self._transaction(_NO_PROJECT, begin) as (sql, _):
             yield SqlControl(sql)
 
     def _adopt_if_forked(self) -> None:
@@ -128,20 +140,48 @@ class SqlStore(ABC):
     def _transaction(
         self, project_id: str, begin: Callable[[Executor], None]
     ) -> Iterator[tuple[Executor, SqlTransaction]]:
-        connection = self._connection()
-        sql = Executor(connection.cursor(), self._dialect, project_id, has_tombstones)
+        connection, sql = self._begun(project_id, begin)
+        committing = False
         try:
-            begin(sql)
             yield sql, SqlTransaction(sql, self._scan)
+            committing = True
             connection.commit()
         except BaseException as error:
-            connection.rollback()
-            connection.close()
-            wrapped = self._wrapped(error) if isinstance(error, Exception) else None
-            if wrapped is not None:
-                raise wrapped from error
+            self._connections.discard(connection)
+            self._raise_wrapped(error, committing=committing)
             raise
         self._connections.give(connection)
+
+    def _begun(self, project_id: str, begin: Callable[[Executor], None]) -> tuple[Connection, Executor]:
+        """Start a transaction; a connection that was lost while it was idle is no reason to fail."""
+        try:
+            return self._begin(project_id, begin)
+        except Exception as error:
+            if not self._is_lost(error):
+                self._raise_wrapped(error)
+                raise
+        self._connections.forget_idle()
+        try:
+            return self._begin(project_id, begin)
+        except Exception as error:
+            self._raise_wrapped(error)
+            raise
+
+    def _begin(self, project_id: str, begin: Callable[[Executor], None]) -> tuple[Connection, Executor]:
+        connection = self._connection()
+        try:
+            sql = Executor(connection.cursor(), self._dialect, project_id, has_tombstones)
+            begin(sql)
+        except BaseException:
+            self._connections.discard(connection)
+            raise
+        return connection, sql
+
+    def _raise_wrapped(self, error: BaseException, *, committing: bool = False) -> None:
+        """Raise our error for a driver's."""
+        wrapped = self._wrapped(error, committing=committing) if isinstance(error, Exception) else None
+        if wrapped is not None:
+            raise wrapped from error
 
     def close(self) -> None:
         if not self._closed:

@@ -12,11 +12,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+from sqlalchemy.pool import QueuePool
 
 from memoranda.engine.ports import StoreDescription
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.schema import SCHEMA_VERSION
+from memoranda.stores.sql.connections import Connection, Connections
 from memoranda.stores.sql.statement import Executor
 from memoranda.stores.sql.store import SqlStore
 from memoranda.stores.sql.transaction import SqlTransaction
@@ -77,7 +78,7 @@ class SqliteStore(SqlStore):
     """A store in one SQLite file."""
 
     def __init__(self, path: Path, engine: Engine) -> None:
-        super().__init__(engine, SqliteVectorScan())
+        super().__init__(Connections(engine), engine.dialect, SqliteVectorScan())
         self._path = path
         self._file = _identity(path)
         self._remove_folder: Callable[[], object] | None = None
@@ -118,7 +119,7 @@ class SqliteStore(SqlStore):
     def describe(self) -> StoreDescription:
         return StoreDescription(dialect="sqlite", location=str(self._path), schema_version=SCHEMA_VERSION)
 
-    def _connection(self) -> PoolProxiedConnection:
+    def _connection(self) -> Connection:
         # What is written to a file that was deleted or replaced meanwhile is lost when the last process closes it.
         if not self._closed and _identity(self._path) != self._file:
             raise MemoryStoreError(
@@ -152,7 +153,7 @@ class SqliteStore(SqlStore):
         sql.begin("PRAGMA synchronous = NORMAL")
         sql.begin("BEGIN IMMEDIATE")
 
-    def _wrapped(self, error: Exception) -> MemoryStoreError | None:
+    def _wrapped(self, error: Exception, *, committing: bool = False) -> MemoryStoreError | None:
         if not isinstance(error, sqlite3.Error):
             return None
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):

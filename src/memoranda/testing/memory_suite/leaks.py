@@ -92,7 +92,12 @@ class LeakRules(MemoryRules):
     @settings(
         max_examples=12,
         deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+        # The rules of a suite are run by a class for each front door and store.
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.too_slow,
+            HealthCheck.differing_executors,
+        ],
     )
     @given(names=pairs)
     def test_no_read_shows_what_is_anothers(

@@ -62,7 +62,12 @@ class TimelineRules(MemoryRules):
     @settings(
         max_examples=40,
         deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+        # The rules of a suite are run by a class for each front door and store.
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.too_slow,
+            HealthCheck.differing_executors,
+        ],
     )
     @given(said=hearings, at_once=st.booleans())
     def test_what_held_when_follows_from_event_times(
