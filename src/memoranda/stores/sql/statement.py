@@ -62,16 +62,25 @@ class Insert:
         """Return the driver's SQL for so many rows."""
         found = self._prepared.get((dialect.name, rows))
         if found is None:
-            quoted = dialect.identifier_preparer
-            columns = ", ".join(quoted.format_column(column) for column in self._table.c)
-            marks = ", ".join([_MARKS[dialect.name]] * len(self._table.c))
-            values = ", ".join([f"({marks})"] * rows)
-            found = f"INSERT INTO {quoted.format_table(self._table)} ({columns}) VALUES {values}"
+            marks = ", ".join("?" * len(self._table.c))
+            found = f"{self._into(dialect)} VALUES {', '.join([f'({marks})'] * rows)}"
             self._prepared[dialect.name, rows] = found
         return found
 
+    def prepared_for_columns(self, dialect: Dialect) -> str:
+        """Return the driver's SQL for any number of rows, given as one array a column."""
+        found = self._prepared.get((dialect.name, 0))
+        if found is None:
+            # Without its collation, which is the column's own.
+            types = (column.type.compile(dialect).partition(" ")[0] for column in self._table.c)
+            arrays = ", ".join(f"%s::{name}[]" for name in types)
+            found = self._prepared[dialect.name, 0] = f"{self._into(dialect)} SELECT * FROM unnest({arrays})"
+        return found
 
-_MARKS = {"sqlite": "?", "postgresql": "%s"}
+    def _into(self, dialect: Dialect) -> str:
+        quoted = dialect.identifier_preparer
+        columns = ", ".join(quoted.format_column(column) for column in self._table.c)
+        return f"INSERT INTO {quoted.format_table(self._table)} ({columns})"
 
 
 class Cursor(Protocol):
@@ -155,11 +164,19 @@ class Executor:
     def execute_many(self, statement: Statement, rows: Sequence[Mapping[str, object]]) -> int:
         """Run a change once for each row of parameters (``project_id`` included by the caller)."""
         sql, constants = statement.prepared(self._dialect)
+        if len(rows) == 1:
+            self._cursor.execute(sql, {**constants, **rows[0]})
+            return self._cursor.rowcount
         self._cursor.executemany(sql, [{**constants, **row} for row in rows] if constants else rows)
         return self._cursor.rowcount
 
     def insert(self, statement: Insert, rows: Sequence[tuple[object, ...]]) -> None:
         """Add rows (``project_id`` included by the caller)."""
+        if self._dialect.name == "postgresql":
+            if rows:
+                columns = [list(column) for column in zip(*rows, strict=True)]
+                self._cursor.execute(statement.prepared_for_columns(self._dialect), columns)
+            return
         whole = len(rows) - len(rows) % INSERT_BLOCK
         for start in range(0, whole, INSERT_BLOCK):
             block = list(chain.from_iterable(rows[start : start + INSERT_BLOCK]))
