@@ -97,6 +97,10 @@ def _finds_nothing(text: str) -> tuple[RelatedMemory, ...]:
     return ()
 
 
+def _has_no_history(first: int, last: int) -> tuple[SourceTurn, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
     """Everything that can be said to an extractor about one snapshot.
@@ -105,7 +109,8 @@ class ExtractionRequest:
     `preference` alone.
 
     Where the session has a policy of its own, `settings` are what it says to the extractor, `context` are earlier turns
-    to understand these by, and `running_summary` is that of the conversation; `find` searches the user's memories.
+    to understand these by, and `running_summary` is that of the conversation; `find` searches the user's memories, and
+    `history` reads the session's turns from one number to another.
     """
 
     turns: tuple[SourceTurn, ...]
@@ -118,6 +123,7 @@ class ExtractionRequest:
     running_summary: Mapping[str, object] | None = None
     session_id: str = ""
     find: Callable[[str], tuple[RelatedMemory, ...]] = _finds_nothing
+    history: Callable[[int, int], tuple[SourceTurn, ...]] = _has_no_history
 
 
 @runtime_checkable

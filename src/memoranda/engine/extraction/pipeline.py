@@ -121,7 +121,13 @@ class ExtractHandler:
             running_summary=None if reading.session is None else reading.session.summary,
             session_id=owner.session_id,
             find=partial(self._find_related, scope),
+            history=partial(self._history, owner),
         )
+
+    def _history(self, snapshot: Snapshot, first: int, last: int) -> tuple[SourceTurn, ...]:
+        with self._store.read(self._project_id) as tx:
+            found = _alive(tx.turns.run(snapshot.user_id, snapshot.session_id, first, last), self._clock.now())
+        return tuple(_source_turn(turn) for turn in found)
 
     def _find_related(self, scope: Scope, text: str) -> tuple[RelatedMemory, ...]:
         """Search before the model is asked; the embedder, which may be slow, is asked outside any transaction."""
@@ -239,8 +245,7 @@ def _read(tx: Transaction, job: Job, now: datetime) -> _Reading | None:
     if snapshot is None or snapshot.state not in _UNFINISHED:
         return None
     found = tx.turns.run(snapshot.user_id, snapshot.session_id, snapshot.first_seq, snapshot.last_seq)
-    alive = [turn for turn in found if turn.expires_at is None or turn.expires_at > now]
-    reading = _Reading(snapshot, {turn.id: turn for turn in alive})
+    reading = _Reading(snapshot, {turn.id: turn for turn in _alive(found, now)})
     if _settings(job) is None:
         return reading
     session = tx.sessions.get(snapshot.user_id, snapshot.session_id)
@@ -253,7 +258,11 @@ def _earlier(tx: Transaction, snapshot: Snapshot, number: int, now: datetime) ->
         return ()
     first = max(1, snapshot.first_seq - number)
     found = tx.turns.run(snapshot.user_id, snapshot.session_id, first, snapshot.first_seq - 1)
-    return [turn for turn in found if turn.expires_at is None or turn.expires_at > now]
+    return _alive(found, now)
+
+
+def _alive(turns: Sequence[Turn], now: datetime) -> list[Turn]:
+    return [turn for turn in turns if turn.expires_at is None or turn.expires_at > now]
 
 
 def _settings(job: Job) -> Mapping[str, object] | None:
