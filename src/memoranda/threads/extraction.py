@@ -207,7 +207,41 @@ class _Reading:
         found = self.request.related if alone else self.request.find(rendered_messages(part)[:_QUERY])
         return [each for each in found if each.kind == SEMANTIC][:MOST_RELATED]
 
-    def _fitting(related: Sequence[RelatedMemory], tokens: int) -> list[RelatedMemory]:
+    def _shortened(self, message: ShownMessage) -> ShownMessage:
+        """Return a message that is too long as the model shortens it; the stored one stays as it is."""
+        limit, given = self.settings.max_message_tokens, self.settings.shortening_tokens
+        if limit <= 0 or estimated_tokens(message.text) <= limit:
+            return message
+        text = head_and_tail(message.text, given) if given > 0 else message.text
+        self.calls += 1
+        answer = ask(self.llm, shortening_system(characters(limit)), text).strip()
+        return replace(message, text=answer or head_and_tail(message.text, limit))
+
+    def summary(self) -> RunningSummary | None:
+        """Carry the running summary on; None where that is not due, or failed, which is a failure of its own."""
+        request, settings = self.request, self.settings
+        if not settings.summary or not request.turns or not request.session_id:
+            return None
+        before = summary_of(request.running_summary)
+        first = before.last_seq + 1 if before is not None and before.valid else 1
+        turns = request.history(first, request.turns[-1].turn_seq)
+        if not turns or len(turns) < settings.summary_frequency:
+            return None
+        try:
+            self.calls += 1
+            return carried_on(self.llm, before, [shown(turn) for turn in turns], token_limit=settings.token_limit)
+        except Exception as error:  # noqa: BLE001 - a model raises what it likes; the memories are stored without it
+            logger.warning("summary.failed", extra={"error": type(error).__name__})
+            self.failures.append(ItemFailure(f"the running summary could not be had: {error}", ""))
+            return None
+
+
+def shown(turn: SourceTurn) -> ShownMessage:
+    """Return a turn as a prompt shows it."""
+    return ShownMessage(turn.role, turn.content, turn.event_time.isoformat(), turn.turn_id, turn.turn_seq)
+
+
+def _fitting(related: Sequence[RelatedMemory], tokens: int) -> list[RelatedMemory]:
     """Return the first known memories that fit; messages come before them."""
     kept: list[RelatedMemory] = []
     for each in related:
