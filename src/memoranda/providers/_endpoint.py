@@ -15,13 +15,36 @@ _SHORTEST_SECRET: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
+class Transport:
+    """How a server is reached where the defaults are not meant: files of TLS, a proxy, the environment's settings."""
+
+    key_file: str | None = None
+    cert_file: str | None = None
+    ca_file: str | None = None
+    proxy: str | None = field(default=None, repr=False)
+    trust_env: bool = True
+
+    @property
+    def has_files(self) -> bool:
+        return any((self.key_file, self.cert_file, self.ca_file))
+
+
+DIRECT: Final = Transport()
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server's base URL, its key (none for most local ones), the seconds to wait for it, and headers for it."""
+    """A server's base URL, its key (none for most local ones), the seconds to wait for it, and headers for it.
+
+    ``body`` is said in every request beside what the call says; ``transport`` how the server is reached.
+    """
 
     base_url: str
     api_key: str | None = field(default=None, repr=False)
     timeout: float = DEFAULT_TIMEOUT
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: Mapping[str, object] = field(default_factory=dict, repr=False)
+    transport: Transport = DIRECT
 
     def __post_init__(self) -> None:
         if self.timeout <= 0:

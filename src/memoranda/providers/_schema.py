@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+ChatMessage: TypeAlias = Mapping[str, object]
+"""A message as OpenAI's protocol has it: ``role``, and ``content`` as a text or as parts."""
 
 _NAME: Final = "answer"
 _INSTRUCTION: Final = (
@@ -26,6 +29,15 @@ def response_format(schema: Mapping[str, object]) -> dict[str, object]:
 def instructed(system: str, schema: Mapping[str, object]) -> str:
     """Return the system text with the schema as an instruction."""
     return f"{system}\n\n{_INSTRUCTION}\n{json.dumps(schema, ensure_ascii=False)}".lstrip()
+
+
+def instructed_messages(messages: Sequence[ChatMessage], schema: Mapping[str, object]) -> list[ChatMessage]:
+    """Return the messages with the schema as an instruction in the system text, which is the first message."""
+    first = messages[0] if messages else {}
+    system = first.get("content")
+    if first.get("role") == "system" and isinstance(system, str):
+        return [{**first, "content": instructed(system, schema)}, *messages[1:]]
+    return [{"role": "system", "content": instructed("", schema)}, *messages]
 
 
 def is_closed(schema: object) -> bool:

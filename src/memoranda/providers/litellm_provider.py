@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import ModuleType
+from dataclasses import dataclass, field
+from types import MappingProxyType, ModuleType
 from typing import Final, Protocol, cast
 
 from memoranda.engine.ports import ChatReply
@@ -19,7 +19,7 @@ from memoranda.providers._connection import Connection, sendable
 from memoranda.providers._endpoint import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT, Endpoint
 from memoranda.providers._extras import litellm_package
 from memoranda.providers._replies import read_chat, read_scores, read_vectors
-from memoranda.providers._schema import instructed, response_format
+from memoranda.providers._schema import ChatMessage, instructed_messages, response_format
 from memoranda.providers.errors import Purpose, Teller, seen_in_exception
 from memoranda.providers.openai_compatible import (
     DIMENSION_WORDS,
@@ -33,6 +33,7 @@ from memoranda.providers.openai_compatible import (
 from memoranda.sdk.errors import MemoryConfigError
 
 _HERE: Final = "litellm"
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class _Answer(Protocol):
@@ -44,13 +45,17 @@ _Call = Callable[..., _Answer]
 
 @dataclass(frozen=True, slots=True)
 class LiteLLMSettings:
-    """How a provider is reached where its own defaults are not meant; as in ``OpenAIChatModel``."""
+    """How a provider is reached where its own defaults are not meant; as in ``OpenAIChatModel``.
+
+    ``arguments`` are those of the package's functions, for every call.
+    """
 
     base_url: str | None = None
     api_key: str | None = None
     timeout: float = DEFAULT_TIMEOUT
     max_concurrency: int = DEFAULT_CONCURRENCY
     headers: Mapping[str, str] | None = None
+    arguments: Mapping[str, object] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(base_url={self.base_url!r}, timeout={self.timeout!r})"
@@ -72,6 +77,7 @@ class _Package:
         given = {"api_base": settings.base_url, "api_key": settings.api_key, "extra_headers": sent.headers or None}
         self._arguments = {"model": model, "timeout": settings.timeout, "max_retries": 0, "num_retries": 0}
         self._arguments |= {name: value for name, value in given.items() if value is not None}
+        self._arguments |= settings.arguments
         self._connection = Connection(_prepared, settings.max_concurrency)
         self._errors: tuple[type[Exception], ...] = (package.openai.OpenAIError, *_own_errors(package))
 
@@ -79,7 +85,7 @@ class _Package:
         """Return the answer as plain data; ``UnsupportedParameterError`` where a refusal has one of the words."""
         try:
             with self._connection.client() as package:
-                return cast(_Call, getattr(package, function))(**self._arguments, **arguments).model_dump()
+                return cast(_Call, getattr(package, function))(**{**self._arguments, **arguments}).model_dump()
         except self._errors as error:
             seen = seen_in_exception(error)
             if names_parameter(seen, refusable):
@@ -138,18 +144,28 @@ class LiteLLMChatModel:
 
     def complete(self, system: str, user: str, *, schema: dict[str, object] | None = None) -> ChatReply:
         """Answer one request; with ``schema`` by JSON schema where the provider has it, by instruction where not."""
+        return self.converse(chat_messages(system, user), schema=schema)
+
+    def converse(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: Mapping[str, object] | None = None,
+        options: Mapping[str, object] = _NOTHING,
+    ) -> ChatReply:
+        """Answer messages as in ``OpenAIChatModel``; ``options`` are arguments of the package's function."""
         if schema is None:
-            return self._ask(system, user)
+            return self._ask(messages, options)
         if self._structured:
             try:
-                return self._ask(system, user, response_format=response_format(schema))
+                return self._ask(messages, options, response_format=response_format(schema))
             except UnsupportedParameterError:
                 self._structured = False
-        return self._ask(instructed(system, schema), user)
+        return self._ask(instructed_messages(messages, schema), options)
 
-    def _ask(self, system: str, user: str, **extra: object) -> ChatReply:
+    def _ask(self, messages: Sequence[ChatMessage], options: Mapping[str, object], **extra: object) -> ChatReply:
         refusable = FORMAT_WORDS if extra else ()
-        data = self._package.call("completion", refusable=refusable, messages=chat_messages(system, user), **extra)
+        data = self._package.call("completion", refusable=refusable, messages=messages, **{**options, **extra})
         return read_chat(data, self._package.teller)
 
 

@@ -6,18 +6,21 @@ for the job queue to say.
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 
+import httpx
+
 from memoranda.engine.ports import ChatReply
 from memoranda.providers._connection import Connection, sendable
-from memoranda.providers._endpoint import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT, Endpoint
+from memoranda.providers._endpoint import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT, DIRECT, Endpoint, Transport
 from memoranda.providers._extras import openai_package
 from memoranda.providers._replies import decoded, read_chat, read_vectors
-from memoranda.providers._schema import instructed, response_format
+from memoranda.providers._schema import ChatMessage, instructed_messages, response_format
 from memoranda.providers._secrets import own_key
 from memoranda.providers.errors import Purpose, Seen, seen_in_exception
 
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 OPENAI_URL: Final = "https://api.openai.com/v1"
 FORMAT_WORDS: Final = ("response_format", "response format", "json_schema", "structured output", "guided_json")
 DIMENSION_WORDS: Final = ("dimension", "matryoshka")
+
+
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class _Raw(Protocol):
@@ -62,8 +68,21 @@ class _Server:
             timeout=self.endpoint.timeout,
             max_retries=0,
             default_headers=dict(self.endpoint.headers),
+            http_client=self._http_client(),
         )
         return cast("OpenAI", client)
+
+    def _http_client(self) -> object | None:
+        """Return a client for a transport of its own; None for the package's default."""
+        transport = self.endpoint.transport
+        if transport == DIRECT:
+            return None
+        return cast(
+            object,
+            self._package.DefaultHttpxClient(
+                verify=_tls(transport), proxy=transport.proxy, trust_env=transport.trust_env
+            ),
+        )
 
     def _not_for_this_host(self) -> Iterable[str]:
         """Name the headers that the package would add by itself, from the environment too."""
@@ -72,17 +91,39 @@ class _Server:
         if self.endpoint.base_url != OPENAI_URL:
             yield from ("OpenAI-Organization", "OpenAI-Project")
 
-    def post(self, create: Callable[[OpenAI], _Create], *, refusable: Sequence[str] = (), **body: object) -> object:
-        """Return the decoded answer; ``UnsupportedParameterError`` where a refusal has one of the words."""
+    def post(
+        self,
+        create: Callable[[OpenAI], _Create],
+        *,
+        refusable: Sequence[str] = (),
+        options: Mapping[str, object] = _NOTHING,
+        **body: object,
+    ) -> object:
+        """Return the decoded answer; ``UnsupportedParameterError`` where a refusal has one of the words.
+
+        ``options`` are parameters that the package may not know; they replace those of the endpoint.
+        """
+        beside = {**self.endpoint.body, **options}
         try:
             with self._connection.client() as client:
-                raw = create(client)(extra_headers=self._omitted, **body).content
+                raw = create(client)(extra_headers=self._omitted, extra_body=beside, **body).content
         except self._package.APIError as error:
             seen = seen_in_exception(error)
             if names_parameter(seen, refusable):
                 raise UnsupportedParameterError(seen.message) from None
             raise self.teller.tell(seen) from (None if self.teller.reveals(error) else error)
         return decoded(raw, self.teller)
+
+
+def _tls(transport: Transport) -> ssl.SSLContext:
+    """Return what to check the server's certificate with, and to show it ours; raises ``OSError`` for a file."""
+    if transport.ca_file is None:
+        context = httpx.create_ssl_context(trust_env=transport.trust_env)
+    else:
+        context = ssl.create_default_context(cafile=transport.ca_file)
+    if transport.cert_file is not None:
+        context.load_cert_chain(transport.cert_file, transport.key_file)
+    return context
 
 
 def names_parameter(seen: Seen, words: Sequence[str]) -> bool:
@@ -92,9 +133,11 @@ def names_parameter(seen: Seen, words: Sequence[str]) -> bool:
 
 
 def endpoint_of(
-    base_url: str | None, api_key: str | None, timeout: float, headers: Mapping[str, str] | None
+    base_url: str | Endpoint | None, api_key: str | None, timeout: float, headers: Mapping[str, str] | None
 ) -> Endpoint:
     """Return OpenAI's endpoint by default; its key is looked up for it alone, so that no other host ever gets it."""
+    if isinstance(base_url, Endpoint):
+        return base_url
     if base_url is None:
         return Endpoint(OPENAI_URL, api_key or own_key("openai"), timeout, dict(headers or {}))
     return Endpoint(base_url, api_key or None, timeout, dict(headers or {}))
@@ -106,14 +149,15 @@ class OpenAIChatModel:
     ``base_url`` is OpenAI's own by default, and then ``api_key`` that of ``OPENAI_API_KEY``. ``timeout`` in seconds
     bounds each wait for the server, ``max_concurrency`` the requests at a time. ``headers`` are sent with every request
     (Azure: ``{"api-key": …}``). ``structured=False`` says that the server ignores ``response_format``; one that refuses
-    it is found out and remembered. Raises the errors of ``engine/extraction/errors.py``.
+    it is found out and remembered. An ``Endpoint`` in place of ``base_url`` says
+    all of that itself. Raises the errors of ``engine/extraction/errors.py``.
     """
 
     def __init__(
         self,
         model: str,
         *,
-        base_url: str | None = None,
+        base_url: str | Endpoint | None = None,
         api_key: str | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         max_concurrency: int = DEFAULT_CONCURRENCY,
@@ -129,27 +173,38 @@ class OpenAIChatModel:
 
     def complete(self, system: str, user: str, *, schema: dict[str, object] | None = None) -> ChatReply:
         """Answer one request; with ``schema`` by JSON schema where the server has it, by instruction where not."""
+        return self.converse(chat_messages(system, user), schema=schema)
+
+    def converse(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: Mapping[str, object] | None = None,
+        options: Mapping[str, object] = _NOTHING,
+    ) -> ChatReply:
+        """Answer messages as the protocol has them, images too; ``options`` are further parameters of the request."""
         if schema is None:
-            return self._ask(system, user)
+            return self._ask(messages, options)
         if self._structured:
             try:
-                return self._ask(system, user, response_format=response_format(schema))
+                return self._ask(messages, options, response_format=response_format(schema))
             except UnsupportedParameterError:
                 self._structured = False
-        return self._ask(instructed(system, schema), user)
+        return self._ask(instructed_messages(messages, schema), options)
 
-    def _ask(self, system: str, user: str, **extra: object) -> ChatReply:
+    def _ask(self, messages: Sequence[ChatMessage], options: Mapping[str, object], **extra: object) -> ChatReply:
         data = self._server.post(
             lambda client: client.chat.completions.with_raw_response.create,
             refusable=FORMAT_WORDS if extra else (),
+            options=options,
             model=self.model_id,
-            messages=chat_messages(system, user),
+            messages=messages,
             **extra,
         )
         return read_chat(data, self._server.teller)
 
 
-def chat_messages(system: str, user: str) -> list[dict[str, str]]:
+def chat_messages(system: str, user: str) -> list[ChatMessage]:
     """Return the messages of a request; a blank system text is left out."""
     texts = [("system", system), ("user", user)] if system.strip() else [("user", user)]
     return [{"role": role, "content": sendable(text)} for role, text in texts]
@@ -205,7 +260,7 @@ class OpenAIEmbedder:
         *,
         dimension: int | None = None,
         max_input_tokens: int | None = None,
-        base_url: str | None = None,
+        base_url: str | Endpoint | None = None,
         api_key: str | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         max_concurrency: int = DEFAULT_CONCURRENCY,
@@ -257,7 +312,7 @@ class OpenAIEmbedder:
             model=self.model_id,
             input=[sendable(text) for text in texts],
             encoding_format=self._encoding,
-            extra_body=dict(size),
+            options=size,
         )
         return read_vectors(data, self._server.teller)
 

@@ -6,15 +6,22 @@ Voyage or Jina is asked over HTTP. What a provider needs is imported when it is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, TypedDict
+from typing import TYPE_CHECKING, Final, Protocol, TypedDict
 
 from memoranda.engine.config_model import ExtractionModelConfig, VoyageConfig
-from memoranda.engine.ports import ChatModel, Embedder, Reranker
+from memoranda.engine.ports import ChatModel, ChatReply, Embedder, Reranker
+from memoranda.providers._endpoint import DIRECT, Endpoint
+from memoranda.providers._endpoint import Transport as Transport
+from memoranda.providers._schema import ChatMessage
 from memoranda.providers._secrets import GENERIC_KEY, KEY_VARIABLES, OPENAI_BASE_URL, model_key, own_key, variable
 from memoranda.providers.local_embedder import LocalEmbedder
 from memoranda.sdk.errors import MemoryConfigError
+
+if TYPE_CHECKING:
+    from memoranda.providers.litellm_provider import LiteLLMSettings
 
 LOCAL: Final = "local"
 """Names the built-in embedder, and the built-in extractor."""
@@ -39,6 +46,7 @@ RERANK_URLS: Final[Mapping[str, str]] = MappingProxyType(
         "jina": "https://api.jina.ai/v1",
     }
 )
+_OPENAI_URL: Final = "https://api.openai.com/v1"
 _VOYAGE_URL: Final = "https://api.voyageai.com/v1"
 # It takes response_format and pays no attention to it.
 _INSTRUCTED: Final = frozenset({"anthropic"})
@@ -114,6 +122,123 @@ def chat_model_configured(config: ExtractionModelConfig) -> ChatModel:
         api_key=None if in_header else key,
         headers=in_header,
         structured=provider not in _INSTRUCTED,
+    )
+
+
+class Conversing(ChatModel, Protocol):
+    """A chat model that takes messages as the protocol has them."""
+
+    def converse(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: Mapping[str, object] | None = None,
+        options: Mapping[str, object] = ...,
+    ) -> ChatReply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a caller says that a model is reached; what is None is left to the provider's own variables and defaults.
+
+    ``parameters`` go with every request. ``max_concurrency`` bounds the requests at a time.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    transport: Transport = DIRECT
+    parameters: Mapping[str, object] = field(default_factory=dict, repr=False)
+    max_concurrency: int = 16
+
+
+class _Sizes(TypedDict):
+    dimension: int | None
+    max_input_tokens: int | None
+
+
+_SPOKEN: Final = frozenset({OPENAI, "hosted_vllm"})
+"""The providers that are asked in OpenAI's protocol by us; a name without a provider is one of them."""
+
+
+def chat_model_at(name: str, access: Access) -> Conversing:
+    """Return a chat model; ``MemoryConfigError`` for a missing key, ``MemoryNotSupportedError`` for a missing extra."""
+    model = _spoken(name)
+    if model is not None:
+        from memoranda.providers.openai_compatible import OpenAIChatModel
+
+        return OpenAIChatModel(model, base_url=_endpoint(access), max_concurrency=access.max_concurrency)
+    from memoranda.providers.litellm_provider import LiteLLMChatModel
+
+    return LiteLLMChatModel(name, _litellm(name, access))
+
+
+def embedder_at(
+    name: str, access: Access, *, dimension: int | None = None, max_input_tokens: int | None = None
+) -> Embedder:
+    """Return an embedder; raises as ``chat_model_at`` does."""
+    if name.strip() == LOCAL:
+        return LocalEmbedder()
+    model = _spoken(name)
+    sizes = _Sizes(dimension=dimension, max_input_tokens=max_input_tokens)
+    if model is not None:
+        from memoranda.providers.openai_compatible import OpenAIEmbedder
+
+        return OpenAIEmbedder(model, base_url=_endpoint(access), max_concurrency=access.max_concurrency, **sizes)
+    from memoranda.providers.litellm_provider import LiteLLMEmbedder
+
+    return LiteLLMEmbedder(name, _litellm(name, access), **sizes)
+
+
+def reranker_at(name: str, access: Access) -> Reranker:
+    """Return a reranker: of Cohere, Voyage or Jina, or of any server that reranks as they do, asked over HTTP."""
+    provider, _, model = name.strip().partition("/")
+    if access.base_url is not None and not access.parameters:
+        from memoranda.providers.rerank_http import HttpReranker
+
+        return HttpReranker(model or provider, base_url=access.base_url, api_key=access.api_key)
+    if provider in RERANK_URLS and model and not access.parameters:
+        from memoranda.providers.rerank_http import HttpReranker
+
+        key = access.api_key or _required(own_key(provider), name, KEY_VARIABLES[provider])
+        return HttpReranker(model, base_url=RERANK_URLS[provider], api_key=key)
+    from memoranda.providers.litellm_provider import LiteLLMReranker
+
+    return LiteLLMReranker(name, _litellm(name, access))
+
+
+def _spoken(name: str) -> str | None:
+    """Return the model of a name whose provider is asked in OpenAI's protocol."""
+    provider, slash, model = name.strip().partition("/")
+    if not slash:
+        return provider
+    return model if provider in _SPOKEN else None
+
+
+def _endpoint(access: Access) -> Endpoint:
+    given = _OpenAIArguments(base_url=access.base_url, api_key=access.api_key)
+    if access.base_url is None and access.api_key is None:
+        given = _openai()
+    return Endpoint(
+        given["base_url"] or _OPENAI_URL,
+        given["api_key"],
+        body=access.parameters,
+        transport=access.transport,
+    )
+
+
+def _litellm(name: str, access: Access) -> LiteLLMSettings:
+    from memoranda.providers.litellm_provider import LiteLLMSettings
+
+    if access.transport != DIRECT:
+        raise MemoryConfigError(
+            f"{name!r} is not asked in OpenAI's protocol, so that no TLS files, proxy or trust_env can be set for it: "
+            "give the address of a server that speaks it, as api_base with 'openai/<model>'"
+        )
+    return LiteLLMSettings(
+        base_url=access.base_url,
+        api_key=access.api_key,
+        max_concurrency=access.max_concurrency,
+        arguments=access.parameters,
     )
 
 
