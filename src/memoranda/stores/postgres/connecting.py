@@ -79,6 +79,10 @@ def _url(text: str) -> URL:
         ) from error
 
 
+def _shown(url: URL) -> str:
+    return url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+
 def _engine(url: URL) -> Engine:
     threshold = url.query.get(_PREPARE)
     arguments: dict[str, object] = {"connect_timeout": CONNECT_SECONDS, "application_name": "memoranda"}
@@ -126,7 +130,7 @@ class _Owned:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self.location = engine.url.render_as_string(hide_password=True)
+        self.location = _shown(engine.url)
         self.connections: ConnectionSource = PooledConnections(engine)
 
     @contextmanager
@@ -139,7 +143,7 @@ class _OfEngine:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self.location = engine.url.render_as_string(hide_password=True)
+        self.location = _shown(engine.url)
         self.connections: ConnectionSource = _LentByEngine(engine)
 
     @contextmanager
