@@ -2,7 +2,8 @@
 
 A filter runs over declared keys, addressed ``metadata.<name>``, and over ``agent_id``. A value that is not of the
 declared type cannot be filtered and counts as absent, as ``null`` does; a list holds each of its items. A negation
-(``$ne``, ``$nin``, ``$nor``) also takes the records that lack the key.
+(``$ne``, ``$nin``, ``$nor``) also takes the records that lack the key. Conditions on keys that nobody declared
+(``json_filters``) are of the same tree, and made by other grammars than this one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, TypeAlias
+
+from memoranda.engine.json_filters import JsonEquals, JsonFilter, JsonHolds, NoMetadata, json_matches
 
 Scalar: TypeAlias = str | int | float | bool
 
@@ -106,7 +109,7 @@ class Not:
     child: Filter
 
 
-Filter: TypeAlias = And | Or | Not | Comparison | Range
+Filter: TypeAlias = And | Or | Not | Comparison | Range | JsonFilter
 
 
 def parse_filter(raw: Mapping[str, object], declared: Mapping[str, str]) -> Filter:
@@ -130,6 +133,8 @@ def matches(node: Filter, metadata: Mapping[str, object], agent_id: str) -> bool
             return _compares(operator, wanted, _values_at(metadata, agent_id, key, value_type))
         case Range(key, value_type, low, high):
             return any(_within(value, low, high) for value in _values_at(metadata, agent_id, key, value_type))
+        case JsonEquals() | JsonHolds() | NoMetadata():
+            return json_matches(node, metadata)
 
 
 def keys_in(node: Filter) -> frozenset[str]:
@@ -141,6 +146,8 @@ def keys_in(node: Filter) -> frozenset[str]:
             return keys_in(child)
         case Comparison(key=key) | Range(key=key):
             return frozenset((key,))
+        case JsonEquals() | JsonHolds() | NoMetadata():
+            return frozenset()
 
 
 def typed_value(value: object, value_type: str) -> Scalar | None:

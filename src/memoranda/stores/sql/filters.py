@@ -17,12 +17,17 @@ from memoranda.engine.filters import (
     Scalar,
     ValueType,
 )
+from memoranda.engine.json_filters import JsonEquals, JsonHolds, NoMetadata
 from memoranda.stores.schema import record_values
+from memoranda.stores.sql.json_conditions import JsonCondition
+from memoranda.stores.sql.json_metadata import metadata_of
 
 
 def filter_clause(node: Filter, table: FromClause, parameters: dict[str, object]) -> ColumnElement[bool]:
     """Return the condition of a filter on a table with ``project_id``, ``key`` and ``agent_id``.
 
+    Conditions on keys that nobody declared read the record's own metadata, so that the table has either ``metadata`` or
+    ``source``, as the index has.
     The filter's values are added to ``parameters``: the condition depends on the filter and is not to be kept.
     """
     return _Clauses(table, parameters).of(node)
@@ -47,6 +52,8 @@ class _Clauses:
                 return self._comparison(key, value_type, operator, wanted)
             case Range(key, value_type, low, high):
                 return self._exists(key, value_type, *self._bounds(low, high))
+            case JsonEquals() | JsonHolds() | NoMetadata():
+                return JsonCondition(metadata_of(self._table), node)
 
     def _comparison(
         self, key: str, value_type: ValueType, operator: Operator, wanted: Scalar | tuple[Scalar, ...] | None

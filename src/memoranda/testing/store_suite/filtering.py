@@ -1,4 +1,4 @@
-"""Filters on declared keys, tags and domains: joined to the candidates before any cut."""
+"""Filters on declared keys, any metadata, tags and domains: joined to the candidates before any cut."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final
 
 import pytest
 
-from memoranda.engine.filters import matches, metadata_value, parse_filter, typed_values
+from memoranda.engine.filters import And, Filter, Not, Or, matches, metadata_value, parse_filter, typed_values
+from memoranda.engine.json_filters import JsonEquals, JsonHolds, NoMetadata
 from memoranda.engine.ports import LegQuery, MemoryQuery, Narrowing, Store
-from memoranda.engine.records import SEMANTIC, IndexedValue, IndexState, MemoryRecord
+from memoranda.engine.records import SEMANTIC, STM, IndexedValue, IndexState, MemoryRecord, Turn
 from memoranda.engine.scope import Scope
 from memoranda.testing.samples import NOW, PROJECT, Scribe
 from memoranda.testing.store_suite.base import StoreRules
@@ -62,6 +63,64 @@ FILTERS: Final[tuple[Mapping[str, object], ...]] = (
     {"$nor": [{"metadata.n": 5}, {"metadata.tag": "%"}]},
     {"$and": [{"metadata.n": {"$gte": 1}}, {"metadata.tag": {"$ne": "blue"}}]},
 )
+# Metadata that nobody declared: what a path, a quoted key or a loose equality would get wrong.
+LOOSE: Final[tuple[Mapping[str, object] | None, ...]] = (
+    None,
+    {},
+    {"$agent_memory": {"scope": "user"}},
+    {"a": 1, "b": "x"},
+    {"a": 1.0},
+    {"a": True},
+    {"a": "1"},
+    {"a": None},
+    {"a": {"b": {"c": 2}}},
+    {"a": {"b": ["red", 1, None]}},
+    {"a": [1, 2]},
+    {"a": [2, 1]},
+    {"a": [1, 2, 3]},
+    {"a": [{"y": 2, "x": 1.0}, []]},
+    {"a": [True, "2"]},
+    {"a": {}},
+    {"a": "{"},
+    {"a": {"0": "k"}},
+    {"a": ["k"]},
+    {"a.b": 1, 'q"uo\\te': {"'; DROP": "%s ? :x"}},
+    {"日本": "é", "big": 2**70, "small": -0.5, "line": "a\nb"},
+)
+CONDITIONS: Final[tuple[Filter, ...]] = (
+    NoMetadata(),
+    Not(NoMetadata()),
+    JsonEquals(("a",), 1),
+    JsonEquals(("a",), 1.0),
+    Not(JsonEquals(("a",), 1)),
+    JsonEquals(("a",), True),
+    JsonEquals(("a",), "1"),
+    JsonEquals(("a",), None),
+    Not(JsonEquals(("a",), None)),
+    JsonEquals(("a",), {}),
+    JsonEquals(("a",), []),
+    JsonEquals(("a",), "{"),
+    JsonEquals(("a",), [1, 2]),
+    JsonEquals(("a",), [{"x": 1, "y": 2}, []]),
+    JsonEquals(("a",), {"b": {"c": 2}}),
+    JsonEquals(("a", "b", "c"), 2),
+    JsonEquals(("a", "b"), ["red", 1, None]),
+    JsonEquals(("a", "0"), "k"),
+    JsonEquals(("a.b",), 1),
+    JsonEquals(('q"uo\\te', "'; DROP"), "%s ? :x"),
+    JsonEquals(("日本",), "é"),
+    JsonEquals(("big",), 2**70),
+    JsonEquals(("small",), -0.5),
+    JsonEquals(("line",), "a\nb"),
+    JsonEquals(("$agent_memory", "scope"), "user"),
+    JsonHolds(("a",), 1),
+    JsonHolds(("a",), True),
+    JsonHolds(("a",), "2"),
+    Not(JsonHolds(("a",), 2)),
+    JsonHolds(("a", "b"), None),
+    And((JsonHolds(("a",), 1), JsonHolds(("a",), 3))),
+    Or((JsonHolds(("a", "b"), "red"), JsonEquals(("b",), "x"))),
+)
 
 
 def values_of(metadata: Mapping[str, object]) -> tuple[IndexedValue, ...]:
@@ -102,6 +161,35 @@ class FilterRules(StoreRules):
         candidates = [key for key, candidate in zip(found.keys, found.candidates, strict=True) if candidate]
         assert (candidates, list(newest)[::-1], [each.key for each in listed]) == (expected, expected, expected)
         assert found.records == len(records)
+
+    @pytest.fixture
+    def loose(self, scribe: Scribe) -> list[MemoryRecord]:
+        return [scribe.memory("tea", metadata=None if each is None else dict(each)) for each in LOOSE]
+
+    @pytest.fixture
+    def loose_turns(self, scribe: Scribe) -> list[Turn]:
+        return [scribe.turn("tea", metadata=None if each is None else dict(each)) for each in LOOSE]
+
+    @pytest.mark.parametrize("where", CONDITIONS, ids=str)
+    def test_a_condition_on_any_key_reads_the_metadata_of_memories(
+        self, store: Store, loose: list[MemoryRecord], where: Filter
+    ) -> None:
+        expected = [record.key for record in loose if matches(where, record.metadata or {}, "")]
+        asked = LegQuery(Scope(), SEMANTIC, (IndexState.CURRENT,), NOW, Narrowing(where=where))
+        with store.read(PROJECT) as tx:
+            found = tx.search.text(asked, ("tea",))
+            listed = [each.key for each in tx.memories.query(MemoryQuery(Scope(), NOW, where=where))]
+        candidates = [key for key, candidate in zip(found.keys, found.candidates, strict=True) if candidate]
+        assert (candidates, listed) == (expected, expected)
+
+    @pytest.mark.parametrize("where", CONDITIONS, ids=str)
+    def test_a_condition_on_any_key_reads_the_metadata_of_turns(
+        self, store: Store, loose_turns: list[Turn], where: Filter
+    ) -> None:
+        expected = [turn.key for turn in loose_turns if matches(where, turn.metadata or {}, "")]
+        asked = LegQuery(Scope(), STM, (IndexState.CURRENT,), NOW, Narrowing(where=where))
+        with store.read(PROJECT) as tx:
+            assert sorted(tx.search.listing(asked, 100)) == expected
 
     def test_all_tags_must_be_there(self, store: Store, scribe: Scribe) -> None:
         both = scribe.memory("x", values=[IndexedValue("$tag", "string", tag) for tag in ("red", "blue")])
