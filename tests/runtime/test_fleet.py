@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from memoranda.engine.extraction.items import ExtractedItem, SourceTurn
 from memoranda.engine.records import JobState
@@ -185,3 +189,23 @@ def test_project_that_cannot_be_opened_holds_up_no_other(tmp_path: Path) -> None
     with hosting(tmp_path / "m.db", telling(lambda _: done.set())) as host, working(host):
         queue_snapshots(host, "whole", 1)
         assert done.wait(PATIENCE)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there have threads priorities of their own")
+@pytest.mark.parametrize("gives_way", [True, False])
+def test_a_fleet_beside_requests_gives_way_to_them(tmp_path: Path, gives_way: bool) -> None:
+    found: list[int] = []
+    asked = threading.Event()
+
+    def look(turns: Sequence[SourceTurn]) -> None:
+        found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        asked.set()
+
+    with (
+        hosting(tmp_path / "memory.db", telling(look)) as host,
+        working(host, FleetSettings(threads=1, gives_way=gives_way)),
+    ):
+        queue_snapshots(host, "p", 1)
+        assert asked.wait(PATIENCE)
+    usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert (found[0] > usual) is gives_way

@@ -162,7 +162,7 @@ def _guarded(app: FastAPI, serving: Serving) -> ASGIApp:
 
 def _fleet(host: EngineHost, settings: ServingSettings) -> Fleet | None:
     if settings.worker_threads:
-        return Fleet(host, FleetSettings(threads=settings.worker_threads))
+        return Fleet(host, FleetSettings(threads=settings.worker_threads, gives_way=True))
     host.leave_work_to(_nobody_here)
     return None
 
