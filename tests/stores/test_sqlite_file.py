@@ -44,6 +44,14 @@ def test_only_a_durable_change_waits_for_the_disk(store: SqliteStore, path: Path
     assert modes == [2, 1, 2]
 
 
+def test_a_change_is_durable_after_one_that_should_last_less_and_failed(store: SqliteStore) -> None:
+    with pytest.raises(LookupError), store.write("p", durable=False):
+        raise LookupError
+    with store.write("p") as tx:
+        mode = tx._sql._cursor.execute("PRAGMA synchronous").fetchone()[0]  # type: ignore[attr-defined]
+    assert mode == 2
+
+
 def test_a_file_that_was_replaced_is_an_error(store: SqliteStore, path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     SqliteStore.open(other).close()

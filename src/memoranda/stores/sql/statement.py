@@ -22,7 +22,7 @@ LIST_LIMIT = 256
 INSERT_BLOCK = 32
 """How many rows of an ``Insert`` one statement takes.
 
-One by one they take as long, but each time SQLite's driver lets go of the interpreter's lock, and waits to have it back.
+One by one they take as long, but for each SQLite's driver lets go of the interpreter's lock and waits for it.
 """
 
 T = TypeVar("T")

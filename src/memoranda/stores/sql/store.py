@@ -64,6 +64,9 @@ class SqlStore(ABC):
         """Start a change that need not survive the loss of power; where that spares nothing, a durable one."""
         self._begin_write(sql)
 
+    def _end_lasting_less(self, sql: Executor) -> None:  # noqa: B027 - nothing, unless the connection remembers
+        """Have the connection make durable changes again, once such a change is committed."""
+
     @abstractmethod
     def _wrapped(self, error: Exception, *, committing: bool = False) -> MemoryStoreError | None:
         """Return our error for a driver's, or None when it is not one; ``committing`` when it ended a commit."""
@@ -116,9 +119,11 @@ class SqlStore(ABC):
     @contextmanager
     def write(self, project_id: str, *, durable: bool = True) -> Iterator[SqlTransaction]:
         self._adopt_if_forked()
-        begin = self._begin_write if durable else self._begin_lasting_less
+        begin, end = self._begin_write, None
+        if not durable:
+            begin, end = self._begin_lasting_less, self._end_lasting_less
         # Writers of one process queue here, in order, instead of polling the database's lock.
-        with self._writing_lock(project_id), self._transaction(project_id, begin) as (sql, transaction):
+        with self._writing_lock(project_id), self._transaction(project_id, begin, end) as (sql, transaction):
             yield transaction
         if sql.enqueued:
             self._listeners.call(project_id)
@@ -138,7 +143,7 @@ class SqlStore(ABC):
 
     @contextmanager
     def _transaction(
-        self, project_id: str, begin: Callable[[Executor], None]
+        self, project_id: str, begin: Callable[[Executor], None], end: Callable[[Executor], None] | None = None
     ) -> Iterator[tuple[Executor, SqlTransaction]]:
         connection, sql = self._begun(project_id, begin)
         committing = False
@@ -146,6 +151,8 @@ class SqlStore(ABC):
             yield sql, SqlTransaction(sql, self._scan)
             committing = True
             connection.commit()
+            if end is not None:
+                end(sql)
         except BaseException as error:
             self._connections.discard(connection)
             self._raise_wrapped(error, committing=committing)

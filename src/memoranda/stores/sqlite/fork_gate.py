@@ -45,7 +45,8 @@ class ForkGate:
             self._own.depth -= 1
             with self._changed:
                 self._inside -= 1
-                self._changed.notify_all()
+                if self._forking:
+                    self._changed.notify_all()
 
     def before_fork(self) -> None:
         """Let nobody in and wait until all others are out."""

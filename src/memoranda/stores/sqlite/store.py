@@ -29,20 +29,26 @@ from memoranda.stores.sqlite.vectors import usual as usual_scans
 BUSY_SECONDS = 60.0
 """How long a call waits for another process's write before it fails with a retryable error."""
 
+_DURABLE = "PRAGMA synchronous = FULL"
+
 CHECKPOINT_PAGES = 4_000
 """How long the write-ahead log grows (16 MB) before it is copied into the file. A turn writes to some 40 pages, many of
 them the same as the turn before: copied less often, they are copied once."""
 
 
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
-    """Set up a new connection: transactions are ours to begin, a commit is durable when it returns."""
+    """Set up a new connection: transactions are ours to begin."""
     connection.isolation_level = None
     cursor = connection.cursor()
-    cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA cache_size = -65536")
     cursor.execute("PRAGMA temp_store = MEMORY")
     cursor.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     cursor.close()
+
+
+def _make_durable(connection: sqlite3.Connection, _record: object, _proxy: object) -> None:
+    """Have a commit be durable when it returns, also where a change that lasts less failed on this connection."""
+    connection.execute(_DURABLE)
 
 
 def _engine(path: Path) -> Engine:
@@ -56,6 +62,7 @@ def _engine(path: Path) -> Engine:
         "sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1, paramstyle="named"
     )
     event.listen(engine, "connect", _configure)
+    event.listen(engine, "checkout", _make_durable)
     return engine
 
 
@@ -130,9 +137,9 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _transaction(
-        self, project_id: str, begin: Callable[[Executor], None]
+        self, project_id: str, begin: Callable[[Executor], None], end: Callable[[Executor], None] | None = None
     ) -> Iterator[tuple[Executor, SqlTransaction]]:
-        with GATE.passing(), super()._transaction(project_id, begin) as opened:
+        with GATE.passing(), super()._transaction(project_id, begin, end) as opened:
             yield opened
 
     def close(self) -> None:
@@ -145,13 +152,14 @@ class SqliteStore(SqlStore):
         sql.begin("BEGIN")
 
     def _begin_write(self, sql: Executor) -> None:
-        # The connection may have served a change that lasts less.
-        sql.begin("PRAGMA synchronous = FULL")
         sql.begin("BEGIN IMMEDIATE")
 
     def _begin_lasting_less(self, sql: Executor) -> None:
-        sql.begin("PRAGMA synchronous = NORMAL")
+        sql.set("PRAGMA synchronous = NORMAL")
         sql.begin("BEGIN IMMEDIATE")
+
+    def _end_lasting_less(self, sql: Executor) -> None:
+        sql.set(_DURABLE)
 
     def _wrapped(self, error: Exception, *, committing: bool = False) -> MemoryStoreError | None:
         if not isinstance(error, sqlite3.Error):
