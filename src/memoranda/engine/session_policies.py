@@ -75,7 +75,12 @@ def policy_of(raw: JsonObject | None) -> SessionPolicy | None:
 
 def counted_calls(session: Session) -> int:
     """Return how many writes of turns there were since the last run."""
-    state = (session.runtime_state or {}).get(_STATE)
+    return counted_calls_of(session.runtime_state)
+
+
+def counted_calls_of(runtime_state: JsonObject | None) -> int:
+    """Return how many writes a session's state counts."""
+    state = (runtime_state or {}).get(_STATE)
     return max(0, _number(state.get(_COUNTER))) if isinstance(state, Mapping) else 0
 
 

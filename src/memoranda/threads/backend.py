@@ -13,6 +13,7 @@ from memoranda.threads.stored import (
     ExtractionFailure,
     FoundRecord,
     ImageUpdate,
+    JsonObject,
     LinkQuery,
     LinkUpdate,
     Listing,
@@ -60,8 +61,10 @@ class ThreadRows(Protocol):
         """Remove a thread with its messages, images, everything extracted from it and every memory of its id."""
         ...
 
-    def append_messages(self, thread_id: str, messages: Sequence[NewMessage]) -> Sequence[StoredMessage]:
-        """Store messages in order, all or none, and plan their extraction by the thread's policy."""
+    def append_messages(
+        self, thread_id: str, messages: Sequence[NewMessage], *, policy: JsonObject | None = None
+    ) -> Sequence[StoredMessage]:
+        """Store messages in order, all or none, and plan their extraction by the thread's policy, or by that given."""
         ...
 
     def window(self, thread_id: str, window: Window) -> Sequence[StoredMessage]:
@@ -77,7 +80,7 @@ class ThreadRows(Protocol):
     def get_message(self, message_id: str) -> StoredMessage | None: ...
 
     def update_message(self, message_id: str, update: MessageUpdate) -> StoredMessage:
-        """Change a message and index it anew; ``MemoryNotFoundError``."""
+        """Change a message, index it anew, and plan to extract new content; ``MemoryNotFoundError``."""
         ...
 
     def delete_message(self, message_id: str, *, remove_derived: bool = False) -> Removed:

@@ -9,8 +9,8 @@ from typing import Final
 
 from memoranda.engine.context.escape import for_xml
 from memoranda.threads.apis import ILlm
-from memoranda.threads.blocking import result_of
 from memoranda.threads.content import Message
+from memoranda.threads.llms import generated
 
 CHARACTERS_PER_TOKEN: Final = 3.5
 _OMITTED: Final = "\n[... part of this message is left out ...]\n"
@@ -63,9 +63,7 @@ def joined(parts: Iterable[str]) -> str:
 def ask(llm: ILlm, system: str, user: str, schema: Mapping[str, object] | None = None) -> str:
     """Ask a model and return the text of its answer; raises what the model raises."""
     prompt = [Message("system", system), Message("user", user)]
-    if schema is None:
-        return result_of(llm.generate_async(prompt)).text or ""
-    return result_of(llm.generate_async(prompt, response_json_schema=schema)).text or ""
+    return generated(llm, prompt, schema)
 
 
 def head_and_tail(text: str, tokens: int) -> str:
