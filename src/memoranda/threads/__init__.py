@@ -6,7 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memoranda.threads.apis import (
+        IAgentMemory,
+        IEmbedder,
+        ILlm,
+        IMemoryStore,
+        IReranker,
+        ISearchConfig,
+        IThread,
+        LlmResponse,
+        RerankResponse,
+        RerankResponseResult,
+    )
     from memoranda.threads.content import ImageContent, ImageMimeType, Message, MessageContent, TextContent
+    from memoranda.threads.embedders import Embedder
+    from memoranda.threads.llms import Llm, LlmApiType
     from memoranda.threads.not_set import NOT_SET
     from memoranda.threads.options import (
         BackgroundExtractionQueueFullBehavior,
@@ -46,18 +60,30 @@ if TYPE_CHECKING:
         RelationType,
         ThreadRecordType,
     )
+    from memoranda.threads.rerankers import Reranker
     from memoranda.threads.scope import Scope, SearchScope
 
 __all__ = [
     "NOT_SET",
     "AgentProfileRecord",
     "BackgroundExtractionQueueFullBehavior",
+    "Embedder",
     "FactRecord",
     "GuidelineRecord",
+    "IAgentMemory",
+    "IEmbedder",
+    "ILlm",
+    "IMemoryStore",
+    "IReranker",
+    "ISearchConfig",
+    "IThread",
     "ImageContent",
     "ImageInputLimitConfig",
     "ImageMimeType",
     "ImageRecord",
+    "Llm",
+    "LlmApiType",
+    "LlmResponse",
     "MemoryExtractionConfig",
     "MemoryExtractionImageContext",
     "MemoryExtractionMode",
@@ -76,6 +102,9 @@ __all__ = [
     "RecordRelation",
     "RecordStatus",
     "RelationType",
+    "RerankResponse",
+    "RerankResponseResult",
+    "Reranker",
     "SchemaPolicy",
     "Scope",
     "ScopedRecord",
@@ -93,7 +122,19 @@ __all__ = [
 
 # Where the names are, in the order in which they are looked up; the values first, which load nothing else.
 _HOMES = tuple(
-    f"memoranda.threads.{name}" for name in ("not_set", "content", "options", "relations", "records", "scope")
+    f"memoranda.threads.{name}"
+    for name in (
+        "not_set",
+        "content",
+        "options",
+        "relations",
+        "records",
+        "scope",
+        "apis",
+        "llms",
+        "embedders",
+        "rerankers",
+    )
 )
 
 
