@@ -12,12 +12,13 @@ import pytest
 from memoranda.engine.scope import Scope
 from memoranda.threads.apis import ILlm, LlmResponse
 from memoranda.threads.content import ImageContent, ImageMimeType, Message, TextContent
-from memoranda.threads.image_checks import ImageLimits, check_images, checked_image, image_limits, sniffed
+from memoranda.threads.image_checks import check_images, checked_image, image_limits, sniffed
 from memoranda.threads.image_parts import captioned, uncaptioned
 from memoranda.threads.images import ClientImages, ImageDesk, ThreadImages
 from memoranda.threads.not_set import NOT_SET
 from memoranda.threads.options import ImageInputLimitConfig
 from memoranda.threads.records import ImageRecord
+from memoranda.threads.resolution import ImageLimits
 from memoranda.threads.scope import ThreadOwners
 from memoranda.threads.stored import Given, ImageUpdate, Listing, NewImage, Removed, StoredImage
 
@@ -90,7 +91,7 @@ class Eyes(ILlm):
 
 class Client(ClientImages):
     def __init__(self, shelf: Shelf, llm: ILlm | None = None, limits: ImageLimits | None = None) -> None:
-        self.desk = ImageDesk(shelf, llm, limits or ImageLimits())
+        self.desk = ImageDesk(shelf, llm, limits or image_limits())
 
     def _images(self) -> ImageDesk:
         return self.desk
@@ -98,7 +99,7 @@ class Client(ClientImages):
 
 class Thread(ThreadImages):
     def __init__(self, shelf: Shelf, llm: ILlm | None = None) -> None:
-        self.desk = ImageDesk(shelf, llm, ImageLimits(), ThreadOwners("t", "u", None))
+        self.desk = ImageDesk(shelf, llm, image_limits(), ThreadOwners("t", "u", None))
 
     def _images(self) -> ImageDesk:
         return self.desk
@@ -113,8 +114,8 @@ class TestChecks:
     def test_the_format_is_found_in_the_bytes(self) -> None:
         assert [sniffed(data) for data in (PNG, JPEG, WEBP)] == list(ImageMimeType)
         assert sniffed(b"GIF89a") is None
-        assert checked_image(PNG, NOT_SET, ImageLimits()) == (PNG, ImageMimeType.PNG)
-        assert checked_image(JPEG, "image/jpeg", ImageLimits()) == (JPEG, ImageMimeType.JPEG)
+        assert checked_image(PNG, NOT_SET, image_limits()) == (PNG, ImageMimeType.PNG)
+        assert checked_image(JPEG, "image/jpeg", image_limits()) == (JPEG, ImageMimeType.JPEG)
 
     @pytest.mark.parametrize(
         ("data", "mime_type", "wrong"),
@@ -127,11 +128,11 @@ class TestChecks:
     )
     def test_what_is_no_such_image_is_refused(self, data: bytes, mime_type: Any, wrong: str) -> None:
         with pytest.raises(ValueError, match=wrong):
-            checked_image(data, mime_type, ImageLimits(max_raw_image_bytes=100))
+            checked_image(data, mime_type, image_limits(ImageInputLimitConfig(max_raw_image_bytes=100)))
 
     def test_images_are_bytes(self) -> None:
         with pytest.raises(TypeError, match="str"):
-            checked_image("text", NOT_SET, ImageLimits())
+            checked_image("text", NOT_SET, image_limits())
 
     def test_a_limit_is_the_first_that_is_set(self) -> None:
         call = ImageInputLimitConfig(max_raw_image_bytes=1)
@@ -143,10 +144,10 @@ class TestChecks:
 
     def test_images_of_messages_are_checked_before_they_are_stored(self) -> None:
         good = Message("user", (TextContent("look"), ImageContent(PNG, ImageMimeType.PNG)))
-        check_images([good, Message("user", "text")], ImageLimits())
+        check_images([good, Message("user", "text")], image_limits())
         for data, wrong in ((None, "no bytes"), (JPEG, "mime_type")):
             with pytest.raises(ValueError, match=wrong):
-                check_images([Message("user", [ImageContent(data, ImageMimeType.PNG)])], ImageLimits())
+                check_images([Message("user", [ImageContent(data, ImageMimeType.PNG)])], image_limits())
 
 
 class TestDescribing:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from memoranda.threads.content import ImageContent, ImageMimeType, Message, type_name
-from memoranda.threads.not_set import NOT_SET, NotSet, first_set
-from memoranda.threads.options import IMAGE_LIMIT_DEFAULTS, ImageInputLimitConfig
+from memoranda.threads.not_set import NOT_SET, NotSet
+from memoranda.threads.options import ImageInputLimitConfig
+from memoranda.threads.resolution import ImageLimits, resolve_image_limits
 
 IMAGE_MARK: Final = "[image]"
 """What stands for an image that has no description."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImageLimits:
-    """Limits in force: bytes of one image, and images and bytes of one request to a model."""
-
-    max_raw_image_bytes: int = IMAGE_LIMIT_DEFAULTS["max_raw_image_bytes"]
-    max_images_per_llm_request: int = IMAGE_LIMIT_DEFAULTS["max_images_per_llm_request"]
-    max_total_raw_image_bytes_per_llm_request: int = IMAGE_LIMIT_DEFAULTS["max_total_raw_image_bytes_per_llm_request"]
 
 
 def image_limits(*configs: ImageInputLimitConfig | NotSet | None) -> ImageLimits:
@@ -28,19 +19,13 @@ def image_limits(*configs: ImageInputLimitConfig | NotSet | None) -> ImageLimits
 
     Raises ``TypeError`` for another object.
     """
-    found: dict[str, int] = {}
-    for name, default in IMAGE_LIMIT_DEFAULTS.items():
-        found[name] = first_set(*(_field(config, name) for config in configs), default=default)
-    return ImageLimits(**found)
-
-
-def _field(config: ImageInputLimitConfig | NotSet | None, name: str) -> int | NotSet:
-    if config is None or config is NOT_SET:
-        return NOT_SET
-    if not isinstance(config, ImageInputLimitConfig):
-        raise TypeError(f"image_input_limit_config is of type {type_name(config)}; give an ImageInputLimitConfig")
-    value: int | NotSet = getattr(config, name)
-    return value
+    levels: list[ImageInputLimitConfig] = []
+    for config in configs:
+        if isinstance(config, ImageInputLimitConfig):
+            levels.append(config)
+        elif config is not None and config is not NOT_SET:
+            raise TypeError(f"image_input_limit_config is of type {type_name(config)}; give an ImageInputLimitConfig")
+    return resolve_image_limits(*levels)
 
 
 def sniffed(data: bytes) -> ImageMimeType | None:

@@ -11,12 +11,13 @@ from memoranda.engine.scope import Scope as EngineScope
 from memoranda.threads.apis import ILlm
 from memoranda.threads.backend import ImageRows
 from memoranda.threads.content import ImageMimeType
-from memoranda.threads.image_checks import ImageLimits, checked_image
+from memoranda.threads.image_checks import checked_image
 from memoranda.threads.image_parts import caption
 from memoranda.threads.message_forms import lifetime
 from memoranda.threads.not_set import NOT_SET, NotSet
 from memoranda.threads.options import TimeToLiveAnchor
 from memoranda.threads.records import AGENT_MEMORY_KEY, ImageRecord, Metadata, check_metadata
+from memoranda.threads.resolution import ImageLimits
 from memoranda.threads.scope import ResolvedScope, ThreadOwners, check_id
 from memoranda.threads.stored import Given, ImageUpdate, JsonObject, Listing, NewImage, StoredImage
 

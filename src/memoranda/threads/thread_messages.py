@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from uuid import uuid4
 
 from memoranda.engine.session_policies import counted_calls_of, with_counted_calls
 from memoranda.threads.content import ImageContent, Message, MessageBody, MessageLike, content_of, messages_of
-from memoranda.threads.image_checks import ImageLimits, check_images
+from memoranda.threads.image_checks import check_images
 from memoranda.threads.image_parts import captioned
 from memoranda.threads.message_forms import (
     images_of,
@@ -182,7 +182,7 @@ class ThreadMessages(ThreadState):
 
     def _prepared(self, messages: Sequence[Message]) -> list[Message]:
         """Return messages whose images are checked and, where there is a model, described."""
-        check_images(messages, ImageLimits(*astuple(self._options.images)))
+        check_images(messages, self._options.images)
         return list(messages) if self._llm is None else captioned(messages, self._llm)
 
     def _put_images(self, stored: StoredMessage, content: MessageBody, life: Lifetime) -> None:
