@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from memoranda.threads.filters import parse_metadata_filter
 from memoranda.threads.not_set import NOT_SET, NotSet, first_set
 from memoranda.threads.options import is_integer
 from memoranda.threads.relations import MEMORY_TYPES
@@ -69,7 +70,7 @@ class CardArguments:
             recent=recent,
             except_last=skipped,
             minimums=minimums,
-            filter=None if self.metadata_filter is NOT_SET else self.metadata_filter,
+            filter=_filter(self.metadata_filter),
             include_invalid=first_set(self.include_invalid_results, default=True),
         )
 
@@ -79,6 +80,13 @@ class CardArguments:
         if number < least:
             raise ValueError(f"max_relevant_results is {number}; min_relevant_results_by_type asks for {least}")
         return number
+
+
+def _filter(given: JsonObject | NotSet | None) -> JsonObject | None:
+    if given is NOT_SET or given is None:
+        return None
+    parse_metadata_filter(given)
+    return given
 
 
 def _minimums(given: Mapping[str, int] | NotSet | None) -> dict[str, int]:

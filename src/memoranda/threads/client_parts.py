@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from memoranda.threads.apis import ILlm
 from memoranda.threads.backend import ThreadBackend
 from memoranda.threads.extraction import ThreadExtractor
 from memoranda.threads.options import ImageInputLimitConfig, MemoryExtractionConfig
+from memoranda.threads.search_config import MemorySearchConfig
 
 LOCAL: Final = "local"
 """Names the extractor that is built in and asks no model."""
 
 ThreadLlm: TypeAlias = ILlm | Literal["local"]
+
+
+class ClientOperations(Protocol):
+    """The operations of a client that its threads call with their own ids; the parameters are those of the client."""
+
+    def add_memory(self, content: str, **arguments: Any) -> str: ...
+    def update_memory(self, memory_id: str, **arguments: Any) -> str: ...
+    def delete_memory(self, memory_id: str) -> int: ...
+    def link_records(self, **arguments: Any) -> str: ...
+    def update_record_link(self, relation_id: str, **arguments: Any) -> int: ...
+    def delete_record_link(self, **arguments: Any) -> int: ...
 
 
 def _always_open() -> None:
@@ -34,6 +46,8 @@ class ClientParts:
     extractor: ThreadExtractor | None = None
     extraction: MemoryExtractionConfig = field(default_factory=MemoryExtractionConfig)
     images: ImageInputLimitConfig = field(default_factory=ImageInputLimitConfig)
-    search_config: object | None = None
+    search_config: MemorySearchConfig | None = None
+    pruner_llm: ILlm | None = None
+    operations: ClientOperations | None = None
     allow_cross_user: bool = False
     check_open: Callable[[], None] = _always_open

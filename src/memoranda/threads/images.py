@@ -168,6 +168,7 @@ class ThreadImages(_Images):
 
     def add_image(
         self,
+        /,
         image: bytes,
         description: str | NotSet | None = NOT_SET,
         mime_type: ImageMimeType | str | NotSet | None = NOT_SET,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memoranda.engine.session_policies import BATCH, OFF, WINDOW
+from memoranda.threads.apis import ILlm
 from memoranda.threads.client_parts import LOCAL, ClientParts, ThreadLlm
 from memoranda.threads.extraction import THREAD_EXTRACTOR
 from memoranda.threads.extraction_settings import ExtractorSettings, LinkMode
@@ -24,10 +25,17 @@ from memoranda.threads.resolution import (
     saved_image_limits,
     saved_limits,
 )
+from memoranda.threads.search_config import (
+    MemorySearchConfig,
+    TopKMemorySearchConfig,
+    saved_search_config,
+    search_config_of,
+)
 from memoranda.threads.stored import JsonObject
 
 _EXTRACTION: Final = "memory_extraction_config"
 _IMAGES: Final = "image_input_limit_config"
+_SEARCH: Final = "search_config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,8 @@ class ThreadArguments:
     images: ImageInputLimitConfig = field(default_factory=ImageInputLimitConfig)
     limits: ThreadLimitOptions = field(default_factory=ThreadLimitOptions)
     llm: ThreadLlm | NotSet | None = NOT_SET
-    search_config: object = NOT_SET
+    search_config: MemorySearchConfig | NotSet | None = NOT_SET
+    pruner_llm: ILlm | NotSet | None = NOT_SET
 
     @property
     def changes_policy(self) -> bool:
@@ -58,7 +67,7 @@ class ThreadOptions:
     images: ImageLimits = field(default_factory=resolve_image_limits)
     limits: ThreadLimits = field(default_factory=ThreadLimits)
     llm: ThreadLlm | None = None
-    search_config: object = None
+    search_config: MemorySearchConfig = field(default_factory=TopKMemorySearchConfig)
 
     @property
     def inline(self) -> bool:
@@ -97,6 +106,7 @@ class ThreadOptions:
             _EXTRACTION: self.extraction.payload(),
             **self.limits.payload(),
             _IMAGES: self.images.payload(),
+            _SEARCH: self.search_config.payload(),
         }
 
     def _extractor_settings(self) -> ExtractorSettings:
@@ -126,8 +136,20 @@ def decided(call: ThreadArguments, saved: JsonObject | None, client: ClientParts
         images=resolve_image_limits(call.images, saved_image_limits(_object(kept, _IMAGES)), client.images),
         limits=resolve_limits(call.limits, saved_limits(kept)),
         llm=llm,
-        search_config=client.search_config if call.search_config is NOT_SET else call.search_config,
+        search_config=_search_config(call, _object(kept, _SEARCH), client),
     )
+
+
+def _search_config(call: ThreadArguments, saved: JsonObject, client: ClientParts) -> MemorySearchConfig:
+    """Return how results are refined: as the call says, as is saved (with the pruner at hand), as the client says."""
+    pruner = client.pruner_llm if call.pruner_llm is NOT_SET or call.pruner_llm is None else call.pruner_llm
+    if call.search_config is not NOT_SET and call.search_config is not None:
+        return search_config_of(call.search_config, call.pruner_llm)
+    if saved:
+        return saved_search_config(saved, pruner)
+    if call.pruner_llm is not NOT_SET and call.pruner_llm is not None:
+        return search_config_of(NOT_SET, call.pruner_llm)
+    return client.search_config or TopKMemorySearchConfig()
 
 
 def _object(saved: JsonObject, name: str) -> Mapping[str, object]:
