@@ -46,6 +46,28 @@ def read_chat(data: object, teller: Teller) -> ChatReply:
     return ChatReply(text, _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
 
 
+def read_response(data: object, teller: Teller) -> ChatReply:
+    """Return the text of an answer of the Responses interface with its usage."""
+    reply = _mapping(data)
+    _raise_if_error(reply, teller)
+    output = reply.get("output")
+    items = [_mapping(item) for item in output] if isinstance(output, list) else []
+    parts = [_mapping(part) for item in items if item.get("type") == "message" for part in _parts(item.get("content"))]
+    for part in parts:
+        if part.get("type") == "refusal":
+            raise teller.error(Trouble.REFUSED, f": {part.get('refusal')}", raw_reply=_shown(data))
+    if _mapping(reply.get("incomplete_details")).get("reason") == _FILTERED:
+        raise teller.error(Trouble.REFUSED, ": a content filter ended the answer", raw_reply=_shown(data))
+    if not parts:
+        raise teller.unusable("it has no message", _shown(data))
+    usage = _mapping(reply.get("usage"))
+    return ChatReply(_text(parts), _count(usage.get("input_tokens")), _count(usage.get("output_tokens")))
+
+
+def _parts(content: object) -> list[object]:
+    return content if isinstance(content, list) else []
+
+
 def read_vectors(data: object, teller: Teller) -> list[Sequence[float]]:
     """Return the vectors in the order of their texts, each as long as it came: who stores them judges each alone."""
     reply = _mapping(data)

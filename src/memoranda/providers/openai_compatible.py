@@ -49,7 +49,7 @@ class UnsupportedParameterError(Exception):
     """The server refuses a parameter by name; the request is made again without it."""
 
 
-class _Server:
+class Server:
     """One model of a server: lends the client, and turns the package's errors into ours."""
 
     def __init__(self, model: str, purpose: Purpose, endpoint: Endpoint, max_concurrency: int) -> None:
@@ -165,7 +165,7 @@ class OpenAIChatModel:
         structured: bool = True,
     ) -> None:
         self.model_id = model
-        self._server = _Server(model, Purpose.CHAT, endpoint_of(base_url, api_key, timeout, headers), max_concurrency)
+        self._server = Server(model, Purpose.CHAT, endpoint_of(base_url, api_key, timeout, headers), max_concurrency)
         self._structured = structured
 
     def __repr__(self) -> str:
@@ -267,7 +267,7 @@ class OpenAIEmbedder:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         endpoint = endpoint_of(base_url, api_key, timeout, headers)
-        self._server = _Server(model, Purpose.EMBEDDING, endpoint, max_concurrency)
+        self._server = Server(model, Purpose.EMBEDDING, endpoint, max_concurrency)
         known = KNOWN_EMBEDDINGS.get(model)
         self.model_id = model
         self.fingerprint = f"{endpoint.host}/{model}"

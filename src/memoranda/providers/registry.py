@@ -160,9 +160,14 @@ _SPOKEN: Final = frozenset({OPENAI, "hosted_vllm"})
 """The providers that are asked in OpenAI's protocol by us; a name without a provider is one of them."""
 
 
-def chat_model_at(name: str, access: Access) -> Conversing:
-    """Return a chat model; ``MemoryConfigError`` for a missing key, ``MemoryNotSupportedError`` for a missing extra."""
+def chat_model_at(name: str, access: Access, *, responses: bool = False) -> Conversing:
+    """Return a chat model; ``MemoryConfigError`` for a missing key, ``MemoryNotSupportedError`` for a missing extra.
+
+    ``responses`` asks by OpenAI's Responses interface, which models that ``litellm`` reaches do not have here.
+    """
     model = _spoken(name)
+    if responses:
+        return _responses(name, model, access)
     if model is not None:
         from memoranda.providers.openai_compatible import OpenAIChatModel
 
@@ -170,6 +175,14 @@ def chat_model_at(name: str, access: Access) -> Conversing:
     from memoranda.providers.litellm_provider import LiteLLMChatModel
 
     return LiteLLMChatModel(name, _litellm(name, access))
+
+
+def _responses(name: str, model: str | None, access: Access) -> Conversing:
+    if model is None:
+        raise MemoryConfigError(f"{name!r} is not asked in OpenAI's protocol, and has no Responses interface here")
+    from memoranda.providers.openai_responses import OpenAIResponsesModel
+
+    return OpenAIResponsesModel(model, endpoint=_endpoint(access), max_concurrency=access.max_concurrency)
 
 
 def embedder_at(

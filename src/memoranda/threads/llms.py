@@ -51,7 +51,8 @@ class Llm(ILlm):
     where that is given (extra ``openai``); ``"<provider>/<model>"`` through the ``litellm`` package (extra
     ``litellm``). The key is ``api_key``, else that of the provider's environment variable. ``max_concurrent_requests``
     is 16; None sets no bound. ``temperature``, ``max_tokens``, ``reasoning_effort`` and further keywords are parameters
-    of every request, which those of a call replace. ``stream`` changes nothing: an answer is given whole.
+    of every request, which those of a call replace. ``api_type`` is chat completions unless it says otherwise.
+    ``stream`` changes nothing: an answer is given whole.
     ``enable_structured_output_reminder`` repeats a schema in the prompt; unset, that is done where the model takes no
     schema. Raises ``ValueError`` for a wrong argument or a missing key; a call raises ``RuntimeError``.
     """
@@ -93,7 +94,7 @@ class Llm(ILlm):
             max_concurrency=max_concurrent_requests,
         )
         self._defaults = {**parameters, **default_kwargs}
-        self._model: Conversing = chat_model_at(model, access)
+        self._model: Conversing = chat_model_at(model, access, responses=self.api_type is LlmApiType.RESPONSES)
 
     def __repr__(self) -> str:
         return f"Llm({self.model!r})"
@@ -102,7 +103,8 @@ class Llm(ILlm):
         self, prompt: LlmPrompt, *, response_json_schema: Mapping[str, object] | None = None, **kwargs: Any
     ) -> LlmResponse:
         """Answer a prompt; keywords are parameters of this request. Raises ``RuntimeError`` for any failure."""
-        _api_type(kwargs.pop("api_type", NOT_SET))
+        if _api_type(kwargs.pop("api_type", self.api_type)) is not self.api_type:
+            raise ValueError(f"{self!r} is asked by {self.api_type.value}; give the other api_type to another Llm")
         kwargs.pop("stream", None)
         started = self._tell_start(prompt, response_json_schema, kwargs)
         try:
@@ -187,13 +189,10 @@ def _api_type(value: LlmApiType | str | NotSet | None) -> LlmApiType:
     if value is NOT_SET or value is None:
         return LlmApiType.CHAT_COMPLETIONS
     try:
-        found = LlmApiType(value)
+        return LlmApiType(value)
     except ValueError:
         known = ", ".join(repr(member.value) for member in LlmApiType)
         raise ValueError(f"api_type is {value!r}; use one of {known}") from None
-    if found is LlmApiType.RESPONSES:
-        raise ValueError("api_type 'responses' is not supported: leave it out, and chat completions are asked for")
-    return found
 
 
 # --- prompts

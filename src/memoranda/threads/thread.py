@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from memoranda.threads.asynchrony import twin
 from memoranda.threads.images import ImageDesk, ThreadImages
+from memoranda.threads.observability import THREAD
+from memoranda.threads.observed import observable
 from memoranda.threads.thread_card import ThreadCard
 from memoranda.threads.thread_memories import ThreadMemories
 from memoranda.threads.thread_messages import ThreadMessages
 
 
+@observable(THREAD)
 class Thread(ThreadMessages, ThreadCard, ThreadMemories, ThreadImages):
     """A handle on one conversation; get it from ``AgentMemory``. Every method has an asynchronous twin ``…_async``.
 
