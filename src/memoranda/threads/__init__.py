@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         RerankResponse,
         RerankResponseResult,
     )
+    from memoranda.threads.cards_text import ContextCard, Summary
     from memoranda.threads.content import ImageContent, ImageMimeType, Message, MessageContent, TextContent
     from memoranda.threads.embedders import Embedder
     from memoranda.threads.llms import Llm, LlmApiType
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         SearchStrategy,
         TimeToLiveAnchor,
     )
+    from memoranda.threads.record_text import SearchResultFormatConfig
     from memoranda.threads.records import (
         AgentProfileRecord,
         FactRecord,
@@ -61,12 +63,21 @@ if TYPE_CHECKING:
         ThreadRecordType,
     )
     from memoranda.threads.rerankers import Reranker
+    from memoranda.threads.results import SearchResult
     from memoranda.threads.scope import Scope, SearchScope
+    from memoranda.threads.search_config import (
+        MemorySearchConfig,
+        PruningEvaluationMode,
+        PruningMemorySearchConfig,
+        TopKMemorySearchConfig,
+    )
+    from memoranda.threads.thread import Thread
 
 __all__ = [
     "NOT_SET",
     "AgentProfileRecord",
     "BackgroundExtractionQueueFullBehavior",
+    "ContextCard",
     "Embedder",
     "FactRecord",
     "GuidelineRecord",
@@ -94,10 +105,13 @@ __all__ = [
     "MemoryRecord",
     "MemoryRecordType",
     "MemoryRetentionConfig",
+    "MemorySearchConfig",
     "Message",
     "MessageContent",
     "MessageRecord",
     "PreferenceRecord",
+    "PruningEvaluationMode",
+    "PruningMemorySearchConfig",
     "Record",
     "RecordRelation",
     "RecordStatus",
@@ -109,13 +123,18 @@ __all__ = [
     "Scope",
     "ScopedRecord",
     "SearchIndexSyncMode",
+    "SearchResult",
+    "SearchResultFormatConfig",
     "SearchScope",
     "SearchStrategy",
+    "Summary",
     "TextContent",
+    "Thread",
     "ThreadRecord",
     "ThreadRecordType",
     "ThreadSummaryRecord",
     "TimeToLiveAnchor",
+    "TopKMemorySearchConfig",
     "UserProfileRecord",
     "build_record",
 ]
@@ -134,6 +153,11 @@ _HOMES = tuple(
         "llms",
         "embedders",
         "rerankers",
+        "cards_text",
+        "results",
+        "record_text",
+        "search_config",
+        "thread",
     )
 )
 
