@@ -88,10 +88,10 @@ class JobPlanner:
             tx.sessions.set_promoted(session.user_id, session.session_id, session.last_seq, now)
             return
         before = counted_calls(session)
-        calls = before + 1 if policy.calls > 1 else 0
+        calls = before + 1
         runs = policy_runs(session, policy, calls, rest=False)
         self.cut_runs(tx, session, runs, BY_POLICY, policy=policy, now=now)
-        if runs:
+        if runs or policy.calls == 1:
             calls = 0
         if calls != before:
             tx.sessions.update(replace(session, runtime_state=with_counted_calls(session.runtime_state, calls)))
