@@ -109,18 +109,24 @@ def server(folder: Path | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def database(server_url: str) -> Iterator[str]:
-    """Make a database with our schema on a server, yield its URL, and drop it in the end."""
+def empty_database(server_url: str) -> Iterator[str]:
+    """Make a database on a server, yield its URL, and drop it in the end."""
     name = f"memoranda_test_{uuid4().hex[:12]}"
     with _administer(server_url) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    url = make_url(server_url).set(database=name)
     try:
-        PostgresStore.open(_text(url)).close()
-        yield _text(url)
+        yield _text(make_url(server_url).set(database=name))
     finally:
         with _administer(server_url) as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@contextmanager
+def database(server_url: str) -> Iterator[str]:
+    """Make a database with our schema on a server, yield its URL, and drop it in the end."""
+    with empty_database(server_url) as url:
+        PostgresStore.open(url).close()
+        yield url
 
 
 def empty(url: str) -> None:

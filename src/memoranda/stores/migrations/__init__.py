@@ -6,12 +6,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, text
 
+from memoranda.stores.migrations.pg_parts import add_pg_parts
 from memoranda.stores.schema import SCHEMA_VERSION, metadata
 
 
 def create(connection: Connection) -> None:
     """Create the current schema in an empty database and record its version."""
     metadata.create_all(connection, checkfirst=False)
+    add_pg_parts(connection)
     connection.execute(
         text(
             "CREATE TABLE alembic_version ("

@@ -288,3 +288,9 @@ def _roll_back(connection: Connection) -> None:
         connection.rollback()
     except psycopg.Error as error:
         logger.info("store.connection_lost", extra={"reason": type(error).__name__})
+
+
+def first_line(error: Exception) -> str:
+    """Return what a driver's error says, without the statement and the hints."""
+    cause = getattr(error, "orig", None) or error
+    return str(cause).strip().partition("\n")[0] or type(cause).__name__

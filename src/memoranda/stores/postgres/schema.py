@@ -1,4 +1,4 @@
-"""Bringing a PostgreSQL database's schema up to date, under an exclusive lock."""
+"""The schema of a PostgreSQL database: made where there is none, refused when it is another than this version's."""
 
 from __future__ import annotations
 
@@ -15,10 +15,24 @@ _LOCK: Final = 0x4D454D4F
 
 
 def prepare_schema(engine: Engine) -> None:
-    """Create the schema in an empty database, migrate an old one, refuse a newer one."""
+    """Create the schema in an empty database; refuse an older or newer one.
+
+    Many servers share a database: none of them changes its schema under the others (``memoranda db upgrade`` does).
+    """
     with engine.connect() as connection:
-        if found_version(connection) == SCHEMA_VERSION:
-            return
+        found = found_version(connection)
+    if found is None:
+        bring_up_to_date(engine)
+    elif found != SCHEMA_VERSION:
+        raise MemoryStoreError(
+            f"the database has schema version {found}, older than {SCHEMA_VERSION} which this version needs; "
+            "bring it up to date: memoranda db upgrade --store URL",
+            code="SCHEMA_OLDER",
+        )
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Create the schema in an empty database, migrate an old one, refuse a newer one."""
     with engine.connect() as connection:
         connection.exec_driver_sql("BEGIN")
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
@@ -40,6 +54,7 @@ def found_version(connection: Connection) -> str | None:
     if found > SCHEMA_VERSION:
         raise MemoryStoreError(
             f"the database has schema version {found}, newer than {SCHEMA_VERSION} which this version knows; "
-            "upgrade memoranda"
+            "upgrade memoranda (what the database has: memoranda db status --store URL)",
+            code="SCHEMA_NEWER",
         )
     return found

@@ -12,7 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from memoranda.engine.ports import StoreDescription
 from memoranda.sdk.errors import MemoryStoreError
-from memoranda.stores.postgres.connecting import Database, Lent, database_at, database_of
+from memoranda.stores.migrations.pg_parts import EVERY_PROJECT, PROJECT_SETTING
+from memoranda.stores.postgres.connecting import Database, Lent, database_at, database_of, first_line
 from memoranda.stores.postgres.schema import prepare_schema
 from memoranda.stores.postgres.vectors import PostgresVectorScan
 from memoranda.stores.schema import SCHEMA_VERSION
@@ -45,7 +46,7 @@ class PostgresStore(SqlStore):
         try:
             return cls._prepared(database_of(given))
         except psycopg.Error as error:
-            raise MemoryStoreError(f"the database cannot be reached: {_first_line(error)}") from error
+            raise MemoryStoreError(f"the database cannot be reached: {first_line(error)}") from error
 
     @classmethod
     def _prepared(cls, database: Database) -> PostgresStore:
@@ -54,7 +55,7 @@ class PostgresStore(SqlStore):
                 prepare_schema(engine)
         except (SQLAlchemyError, psycopg.Error) as error:
             database.connections.close()
-            raise MemoryStoreError(f"cannot open {database.location!r}: {_first_line(error)}") from error
+            raise MemoryStoreError(f"cannot open {database.location!r}: {first_line(error)}") from error
         except BaseException:
             database.connections.close()
             raise
@@ -70,17 +71,16 @@ class PostgresStore(SqlStore):
         return self._queues[hash(project_id) % _QUEUES]
 
     def _begin_read(self, sql: Executor) -> None:
-        sql.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        sql.begin(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_within(sql.project_id)}")
 
     def _begin_write(self, sql: Executor) -> None:
         # One writer at a time in a project: what is read and then written stays true in between, and two writers never
         # wait for each other's rows in a circle. The lock goes with the transaction, so a pooler may sit in between.
-        sql.begin(f"BEGIN; SELECT pg_advisory_xact_lock({_lock_key(sql.project_id)})")
+        sql.begin(f"BEGIN; {_within(sql.project_id)}; {_locked(sql.project_id)}")
 
     def _begin_lasting_less(self, sql: Executor) -> None:
-        sql.begin(
-            f"BEGIN; SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock({_lock_key(sql.project_id)})"
-        )
+        project = sql.project_id
+        sql.begin(f"BEGIN; SET LOCAL synchronous_commit = off; {_within(project)}; {_locked(project)}")
 
     def _is_lost(self, error: Exception) -> bool:
         # Nothing else ends a connection at its first word: the server told it to go, or is not there any more.
@@ -91,18 +91,24 @@ class PostgresStore(SqlStore):
             return None
         if committing:
             return MemoryStoreError(
-                f"{self._location}: the connection was lost during a commit ({_first_line(error)}); the change was "
+                f"{self._location}: the connection was lost during a commit ({first_line(error)}); the change was "
                 "made as a whole or not at all. Ask again: with its idempotency key it is not made twice",
                 code="COMMIT_UNKNOWN",
             )
-        return MemoryStoreError(f"{self._location}: {_first_line(error)}; nothing was written, try again")
+        return MemoryStoreError(f"{self._location}: {first_line(error)}; nothing was written, try again")
+
+
+def _within(project_id: str) -> str:
+    """Return the statement that opens the wall between projects for one, until the transaction ends."""
+    # Part of the words that begin the transaction, which take no parameters.
+    quoted = (project_id or EVERY_PROJECT).replace("'", "''")
+    return f"SET LOCAL {PROJECT_SETTING} = '{quoted}'"
+
+
+def _locked(project_id: str) -> str:
+    return f"SELECT pg_advisory_xact_lock({_lock_key(project_id)})"
 
 
 def _lock_key(project_id: str) -> int:
     digest = hashlib.blake2b(project_id.encode(), digest_size=8, person=b"memoranda-write").digest()
     return int.from_bytes(digest, "big", signed=True)
-
-
-def _first_line(error: Exception) -> str:
-    cause = getattr(error, "orig", None) or error
-    return str(cause).strip().partition("\n")[0] or type(cause).__name__

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import BigInteger, LargeBinary, cast, func
 
 from memoranda.stores.schema import vectors
+from memoranda.stores.sql.quantised import Floats, Ints
 from memoranda.stores.sql.statement import Row
-
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float32]
 
 _NEVER = int(np.iinfo(np.int64).max)
 _PRECISION = 1e12

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -11,16 +10,15 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-import simsimd
-from numpy.typing import NDArray
 from sqlalchemy import bindparam, func, select
 
 from memoranda.engine.ports import LegQuery, Narrowing, ScoredKey
 from memoranda.stores.schema import partition_counts, vectors
 from memoranda.stores.sql.codec import to_micros
 from memoranda.stores.sql.legs import USUAL_SHAPES, Shape, candidate, narrowed, parameters_of, partitions, shape_of
+from memoranda.stores.sql.quantised import Floats, Ints, QuantisedQuery, by_record, ranked
 from memoranda.stores.sql.statement import Executor, Statement
-from memoranda.stores.sqlite.matrix import END_COLUMNS, ROW_COLUMNS, Floats, Ints, Matrix, from_rows
+from memoranda.stores.sqlite.matrix import END_COLUMNS, ROW_COLUMNS, Matrix, from_rows
 from memoranda.stores.sqlite.packs import PACKED, VectorPacks, packed_reads, read_packed
 
 CACHE_BYTES = 256 * 1024 * 1024
@@ -29,11 +27,7 @@ CACHE_BYTES = 256 * 1024 * 1024
 CACHE_FROM = 200
 """Smaller scopes are read from their rows, which is as fast."""
 
-_BASE = 128
-"""What one byte of a query's component counts for in the next (``_Query``)."""
-
 _EMPTY = Narrowing()
-Doubles: TypeAlias = NDArray[np.float64]
 CacheKey: TypeAlias = tuple[object, ...]
 
 
@@ -156,81 +150,25 @@ def _read(sql: Executor, scan: _Scan, parameters: dict[str, object]) -> Matrix |
 
 def _best(matrix: Matrix, wanted: Floats, limit: int, now: int) -> list[ScoredKey]:
     """Return the best live records, each by its best piece."""
-    query = _Query.of(wanted)
+    query = QuantisedQuery.of(wanted)
     rows = np.flatnonzero(matrix.expires_at > now)  # a cached matrix outlives some of its rows
     if len(rows) > limit:
         rows = _promising(matrix, query, rows, limit)
     if not len(rows):
         return []
-    keys, scores = _by_record(matrix.keys[rows], query.scores(matrix.bytes[rows], matrix.scales[rows]))
-    if len(scores) > limit:
-        # Everything at or above the last place's score, so that ties are settled by key.
-        chosen = scores >= np.partition(scores, -limit)[-limit]
-        keys, scores = keys[chosen], scores[chosen]
-    order = np.lexsort((keys, -scores))[:limit]
-    return [ScoredKey(key, score) for key, score in zip(keys[order].tolist(), scores[order].tolist(), strict=True)]
+    keys, scores = by_record(matrix.keys[rows], query.scores(matrix.bytes[rows], matrix.scales[rows]))
+    return ranked(keys, scores, limit)
 
 
-def _promising(matrix: Matrix, query: _Query, rows: Ints, limit: int) -> Ints:
+def _promising(matrix: Matrix, query: QuantisedQuery, rows: Ints, limit: int) -> Ints:
     """Return the rows that can be among the best, by a look at the first digit of the query alone."""
     whole = len(rows) == len(matrix.keys)
     data, scales = (matrix.bytes, matrix.scales) if whole else (matrix.bytes[rows], matrix.scales[rows])
     rough = query.rough_scores(data, scales)
-    _, records = _by_record(matrix.keys[rows], rough)
+    _, records = by_record(matrix.keys[rows], rough)
     if len(records) <= limit:
         return rows
     # What a rough score may be wrong by counts twice: once for the last place, once for the row itself.
     least = np.partition(records, -limit)[-limit] - 2 * query.roughness(float(scales.max()))
     found: Ints = rows[rough >= least]
     return found
-
-
-def _by_record(keys: Ints, scores: Doubles) -> tuple[Ints, Doubles]:
-    """Return each record once, with the score of its best piece."""
-    # Rows come in the order of the table's key, in which the pieces of a record stand together.
-    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
-    return keys[starts], np.maximum.reduceat(scores, starts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """A query of length 1 as three signed bytes a component, each counting for ``_BASE`` times the next.
-
-    Integer SIMD adds up each part exactly, so that all that is lost is the rounding of the query to 22 bits. A matrix
-    product in floats would wake the threads of BLAS: far slower here.
-    """
-
-    digits: NDArray[np.int8]
-    unit: float
-
-    @classmethod
-    def of(cls, wanted: Floats) -> _Query:
-        unit = float(np.abs(wanted).max()) / (127 * _BASE**2)
-        rest = np.rint(wanted.astype(np.float64) / unit)
-        upper = np.rint(rest / _BASE**2)
-        rest -= upper * _BASE**2
-        middle = np.rint(rest / _BASE)
-        return cls(np.stack([upper, middle, rest - middle * _BASE]).astype(np.int8), unit)
-
-    def scores(self, data: NDArray[np.int8], scales: Floats) -> Doubles:
-        """Return the cosine of every row with the query."""
-        dots = np.asarray(simsimd.cdist(self.digits, data, "dot"), dtype=np.float64)
-        found: Doubles = ((dots[0] * _BASE + dots[1]) * _BASE + dots[2]) * (scales * self.unit)
-        return found
-
-    def rough_scores(self, data: NDArray[np.int8], scales: Floats) -> Doubles:
-        """Return the cosines by the first digit of the query alone; each is wrong by ``roughness`` at the most."""
-        dots = np.asarray(simsimd.cdist(self.digits[:1], data, "dot"), dtype=np.float64)
-        found: Doubles = dots[0] * (scales * (self.unit * _BASE**2))
-        return found
-
-    def roughness(self, largest_scale: float) -> float:
-        """Return the most that the other digits add up to, for rows whose scale is not above this one.
-
-        The product of a row with them is at most that of their lengths. A row had the length 1 before each component
-        was rounded, by half its scale.
-        """
-        row = 1.0 + 0.5 * largest_scale * math.sqrt(self.digits.shape[1])
-        others = self.digits[1].astype(np.float64) * _BASE + self.digits[2]
-        # Beyond the rounding of floats, which is smaller by orders.
-        return float(np.linalg.norm(others)) * self.unit * row * (1 + 1e-6)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from memoranda.stores.migrations.pg_parts import add_pg_parts
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -486,6 +488,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("project_id", "source", "state", "visibility", "user_id", "key", "model", "piece"),
         sqlite_with_rowid=False,
     )
+    add_pg_parts(op.get_bind())
 
 
 def _change_feed() -> None:
