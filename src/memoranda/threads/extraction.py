@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar, Final
 
 from memoranda.engine.extraction.items import (
@@ -19,7 +19,9 @@ from memoranda.engine.extraction.items import (
     Usage,
 )
 from memoranda.engine.jobs.failure import PostponedError
+from memoranda.engine.ports import Clock
 from memoranda.engine.records import SEMANTIC
+from memoranda.runtime.opening import SystemClock
 from memoranda.threads.apis import ILlm
 from memoranda.threads.extraction_prompts import (
     MOST_RELATED,
@@ -64,8 +66,9 @@ class ThreadExtractor:
     name: ClassVar[str] = THREAD_EXTRACTOR
     version: ClassVar[str] = "1"
 
-    def __init__(self, llm: ILlm | None = None) -> None:
+    def __init__(self, llm: ILlm | None = None, *, clock: Clock | None = None) -> None:
         self._llm = llm
+        self._clock = clock or SystemClock()
         self._of_threads: dict[str, ILlm] = {}
         self._lock = threading.Lock()
 
@@ -105,7 +108,7 @@ class ThreadExtractor:
             llm = self._of_threads.get(thread_id, self._llm)
         if llm is None:
             reason = "the thread's language model is not here; open the thread with its llm"
-            raise PostponedError(reason, datetime.now(UTC) + _RETRY)
+            raise PostponedError(reason, self._clock.now() + _RETRY)
         return llm
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 from memoranda.engine.scope import Scope
 
@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 _EVERYTHING = Scope()
 
-CREATED_AT = "created_at"
-TIMESTAMP = "timestamp"
+CREATED_AT: Final = "created_at"
+TIMESTAMP: Final = "timestamp"
 
 
 @dataclass(frozen=True, slots=True)

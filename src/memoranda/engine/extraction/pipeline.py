@@ -25,6 +25,7 @@ from memoranda.engine.extraction.related import RelatedMemories
 from memoranda.engine.feed.log import ChangeLog
 from memoranda.engine.jobs.failure import Cause, FailureClass
 from memoranda.engine.jobs.handler import Lease, Outcome
+from memoranda.engine.jobs.queue import REREAD
 from memoranda.engine.jobs.worker import failure_of
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import SEMANTIC, Failure, Job, Session, Snapshot, SnapshotState, Turn
@@ -140,18 +141,20 @@ class ExtractHandler:
     def _commit(
         self, tx: Transaction, job: Job, lease: Lease, reading: _Reading | None, extraction: Extraction | None
     ) -> Outcome | None:
-        """Store the outcome; None when sources went meanwhile, so that what remains is to be read again."""
+        """Store the outcome; None when sources went or changed meanwhile, so that what is there is to be read again."""
         if reading is None or extraction is None:
             lease.finish(tx)
             return Outcome.NOTHING
         present = _read(tx, job, self._clock.now())
-        if present is None or present.turns.keys() != reading.turns.keys():
+        if present is None or _contents(present) != _contents(reading):
             return None
         lease.finish(tx)
         stored, failed = self._store_items(tx, job, reading, extraction)
         state = _state(stored, failed)
         now = self._clock.now()
         self._keep_summary(tx, reading, extraction)
+        if REREAD in job.payload:
+            return Outcome.DONE if stored else Outcome.NOTHING
         tx.snapshots.finish(
             replace(
                 present.snapshot,
@@ -235,6 +238,8 @@ def snapshot_failed(tx: Transaction, job: Job, failure: Failure) -> Failure | No
     snapshot = tx.snapshots.get(failure.snapshot_id)
     if snapshot is None:
         return None
+    if REREAD in job.payload:
+        return failure  # What was extracted of the snapshot stands.
     tx.snapshots.finish(replace(snapshot, state=SnapshotState.FAILED, updated_at=failure.last_seen))
     return failure
 
@@ -242,14 +247,21 @@ def snapshot_failed(tx: Transaction, job: Job, failure: Failure) -> Failure | No
 def _read(tx: Transaction, job: Job, now: datetime) -> _Reading | None:
     """Return the job's snapshot with its turns, or None when it is gone or has its outcome."""
     snapshot = tx.snapshots.get(str(job.payload["snapshot_id"]))
-    if snapshot is None or snapshot.state not in _UNFINISHED:
+    reread = job.payload.get(REREAD)
+    if snapshot is None or (reread is None and snapshot.state not in _UNFINISHED):
         return None
+    if isinstance(reread, int):
+        snapshot = replace(snapshot, first_seq=reread, last_seq=reread)
     found = tx.turns.run(snapshot.user_id, snapshot.session_id, snapshot.first_seq, snapshot.last_seq)
     reading = _Reading(snapshot, {turn.id: turn for turn in _alive(found, now)})
     if _settings(job) is None:
         return reading
     session = tx.sessions.get(snapshot.user_id, snapshot.session_id)
     return replace(reading, session=session, context=_earlier(tx, snapshot, _count(job.payload.get("context")), now))
+
+
+def _contents(reading: _Reading) -> dict[str, str | None]:
+    return {turn_id: turn.content for turn_id, turn in reading.turns.items()}
 
 
 def _earlier(tx: Transaction, snapshot: Snapshot, number: int, now: datetime) -> Sequence[Turn]:

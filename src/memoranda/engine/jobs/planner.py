@@ -16,15 +16,15 @@ from memoranda.engine.jobs.queue import (
     expire_job,
     extract_job,
     promote_job,
+    reread_job,
     session_extract_lane,
 )
 from memoranda.engine.ports import DocumentRow, Transaction
-from memoranda.engine.records import STM, Job, JsonObject, Session, Snapshot
+from memoranda.engine.records import STM, Job, JsonObject, Session, Snapshot, SnapshotState
 from memoranda.engine.session_policies import SessionPolicy, counted_calls, policy_of, with_counted_calls
 
 BY_POLICY: Final = "policy"
-EDITED: Final = "edited"
-"""Why a snapshot was made: as the session's policy says, and because a turn has other content now."""
+"""Why a snapshot was made: its session's policy says so."""
 CALLERS_TURN: Final = timedelta(seconds=30)
 """How long a worker leaves work to the caller who said that it does it."""
 
@@ -123,20 +123,19 @@ class JobPlanner:
             tx.sessions.set_promoted(session.user_id, session.session_id, runs[-1][1], now)
         return made
 
-    def after_edit(self, tx: Transaction, session: Session, turn_seq: int, now: datetime) -> Snapshot | None:
-        """Have a turn that was read before its content changed read again; None where that is not wanted.
+    def after_edit(self, tx: Transaction, session: Session, turn_seq: int, now: datetime) -> bool:
+        """Have a turn that was read before its content changed read again; return whether that is wanted and needed.
 
         One that was not read yet is read with its new content anyway.
         """
-        policy = policy_of(session.extraction_policy)
         if turn_seq > session.promoted_seq or not extracts(session, self._config):
-            return None
-        run = (turn_seq, turn_seq)
-        snapshot = new_snapshot(session, run, 1, EDITED, now, self._config.snapshot)
-        tx.snapshots.insert(snapshot)
-        tx.turns.mark_promoted(session.user_id, session.session_id, *run, snapshot.id)
-        self.after_snapshot(tx, snapshot, now, policy)
-        return snapshot
+            return False
+        ids = {turn.snapshot_id for turn in tx.turns.run(session.user_id, session.session_id, turn_seq, turn_seq)}
+        snapshot = next((tx.snapshots.get(each) for each in ids if each), None)
+        if snapshot is None or snapshot.state is SnapshotState.PENDING:
+            return False
+        job = reread_job(self._extract_job(snapshot, policy_of(session.extraction_policy), now), turn_seq)
+        return tx.jobs.enqueue(job)
 
     def schedule_promotion(self, tx: Transaction, session: Session, now: datetime, *, idle_only: bool = False) -> None:
         """Enqueue the look at a session for when it will be due: when full or idle, or idle only."""
@@ -162,11 +161,14 @@ class JobPlanner:
         owner = JobOwner(snapshot.user_id, snapshot.session_id)
         if self.embeds_turns and not self.embeds_on_write:
             tx.jobs.enqueue(embed_turns_job(owner, embedder=self._embedder, now=now))
-        job = extract_job(owner, snapshot.id, extractor=self._extractor, now=now)
-        tx.jobs.enqueue(job if policy is None else self._as_policy_says(job, snapshot, policy))
+        tx.jobs.enqueue(self._extract_job(snapshot, policy, now))
         self.after_lifetimes(tx, [snapshot.expires_at], now)
 
-    def _as_policy_says(self, job: Job, snapshot: Snapshot, policy: SessionPolicy) -> Job:
+    def _extract_job(self, snapshot: Snapshot, policy: SessionPolicy | None, now: datetime) -> Job:
+        owner = JobOwner(snapshot.user_id, snapshot.session_id)
+        job = extract_job(owner, snapshot.id, extractor=self._extractor, now=now)
+        if policy is None:
+            return job
         newest = snapshot.last_seq - snapshot.first_seq + 1
         return replace(
             job,

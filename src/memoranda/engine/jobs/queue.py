@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from memoranda.engine.ids import new_id
 from memoranda.engine.records import STM, Job, JobKind, JsonObject
 
 # Made once: `json.dumps` makes an encoder each time it is given options.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+REREAD: Final = "reread"
+"""In the payload of an extract job: the number of the one turn that is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,12 @@ def extract_job(owner: JobOwner, snapshot_id: str, *, extractor: str, now: datet
     name, payload = _name("extract", snapshot_id), {"snapshot_id": snapshot_id}
     lane = extract_lane(owner.user_id)
     return replace(_job(JobKind.EXTRACT, owner, now, payload=payload, lane=lane, dedupe_key=name), extractor=extractor)
+
+
+def reread_job(job: Job, turn_seq: int) -> Job:
+    """Extract one turn of a snapshot once more, beside what was extracted of the snapshot (``job``)."""
+    name = _name("extract", str(job.payload["snapshot_id"]), str(turn_seq))
+    return replace(job, payload={**job.payload, REREAD: turn_seq}, dedupe_key=name)
 
 
 def embed_turns_job(owner: JobOwner, *, embedder: str, now: datetime) -> Job:
