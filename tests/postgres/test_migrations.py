@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+import pgvector.sqlalchemy  # noqa: F401 - tells SQLAlchemy of the type
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -27,7 +28,8 @@ _SHAPE = (
     "WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1",
     "SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE proname LIKE 'memoranda%' ORDER BY 1",
     "SELECT attrelid::regclass::text, attname, attstorage::text FROM pg_attribute "
-    "JOIN pg_class ON attrelid = pg_class.oid WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 ORDER BY 1, 2",
+    "JOIN pg_class ON attrelid = pg_class.oid "
+    "WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 ORDER BY 1, 2",
     "SELECT version_num FROM alembic_version",
 )
 

@@ -16,6 +16,7 @@ from typer.main import get_command
 
 from memoranda._version import __version__
 from memoranda.cli.config_command import config_app
+from memoranda.cli.db_command import db_app
 from memoranda.cli.delete_command import delete_user_command
 from memoranda.cli.ending import (
     EXIT_CODES,
@@ -133,6 +134,7 @@ app.add_typer(dev_app, name="dev")
 app.add_typer(memory_app, name="memory")
 app.add_typer(failures_app, name="failures")
 app.add_typer(config_app, name="config")
+app.add_typer(db_app, name="db")
 app.add_typer(project_app, name="project")
 app.add_typer(service_account_app, name="service-account")
 app.add_typer(signing_key_app, name="signing-key")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from memoranda.cli.environment import STORE_VARIABLE, store_from_environment
 
 DEFAULT_STORE: Final = "memory.db"
 _SQLITE_URL: Final = "sqlite:///"
+_PASSWORD: Final = re.compile(r"^([a-z+]+://[^/:@]*):.*@", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,12 @@ def _open(store: str, access: Access) -> memoranda.Memory:
     except memoranda.MemoryConfigError as error:
         raise WrongUsageError(str(error)) from error
     except (memoranda.MemoryAPIError, ValueError, OSError, ImportError) as error:
-        raise WrongUsageError(f"the store {store!r} cannot be opened: {error}") from error
+        raise WrongUsageError(f"the store {shown(store)!r} cannot be opened: {error}") from error
+
+
+def shown(store: str) -> str:
+    """Return the name of a store for people: without the password of a URL."""
+    return _PASSWORD.sub(r"\1:***@", store)
 
 
 def require_store(store: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,7 +47,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-_POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
+POSTGRES_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 PLACES = "a path, a URL, or a SQLAlchemy engine, psycopg pool or connection of a PostgreSQL database"
 
 
@@ -70,7 +71,7 @@ def open_store(path_or_url: object) -> SqlStore:
         return SqliteStore.open(text)
     if scheme == "sqlite":
         return SqliteStore.open(unquote(urlsplit(text).path.removeprefix("/")))
-    if scheme in _POSTGRES:
+    if scheme in POSTGRES_SCHEMES:
         return _postgres(text)
     raise MemoryNotSupportedError(
         f"a store at {scheme}://… cannot be opened by this version: name a file, such as 'memory.db', "
@@ -85,10 +86,11 @@ def _store_over(given: object) -> SqlStore:
     raise MemoryConfigError(f"a store cannot be opened by a {type(given).__name__}: pass {PLACES}")
 
 
-def _postgres(place: object) -> SqlStore:
-    """Open a store in PostgreSQL, whose driver is an extra."""
+@contextmanager
+def driver_of_postgres() -> Iterator[None]:
+    """Name the extra when what is imported in the block lacks its packages."""
     try:
-        from memoranda.stores.postgres import PostgresStore, is_lent  # noqa: PLC0415 - an extra, loaded when named
+        yield
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "memoranda":
             raise
@@ -96,6 +98,12 @@ def _postgres(place: object) -> SqlStore:
             f"a store in PostgreSQL needs more packages ({error.name} is missing): pip install 'memoranda[postgres]'",
             name=error.name,
         ) from error
+
+
+def _postgres(place: object) -> SqlStore:
+    """Open a store in PostgreSQL, whose driver is an extra."""
+    with driver_of_postgres():
+        from memoranda.stores.postgres import PostgresStore, is_lent  # noqa: PLC0415 - an extra, loaded when named
     if isinstance(place, str):
         return PostgresStore.open(place)
     if is_lent(place):

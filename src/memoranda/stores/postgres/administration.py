@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import psycopg
 from psycopg import sql
 from sqlalchemy import Engine, text
@@ -11,21 +9,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.postgres.connecting import PsycopgConnection, database_at, first_line
-from memoranda.stores.postgres.schema import bring_up_to_date, found_version
-from memoranda.stores.schema import SCHEMA_VERSION, metadata
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaState:
-    """The schema of a database beside the one that this version knows; ``found`` is None where there is none."""
-
-    location: str
-    found: str | None
-    known: str = SCHEMA_VERSION
-
-    @property
-    def is_current(self) -> bool:
-        return self.found == self.known
+from memoranda.stores.postgres.schema import bring_up_to_date, read_version
+from memoranda.stores.schema import metadata
+from memoranda.stores.schema_state import SchemaState
 
 
 def schema_state(url: str) -> SchemaState:
@@ -33,7 +19,7 @@ def schema_state(url: str) -> SchemaState:
     database = database_at(url)
     try:
         with database.engine() as engine, engine.connect() as connection:
-            return SchemaState(database.location, found_version(connection))
+            return SchemaState(database.location, read_version(connection))
     except (SQLAlchemyError, psycopg.Error) as error:
         raise MemoryStoreError(f"cannot open {database.location!r}: {first_line(error)}") from error
     finally:

@@ -44,14 +44,20 @@ def bring_up_to_date(engine: Engine) -> None:
         connection.exec_driver_sql("COMMIT")
 
 
-def found_version(connection: Connection) -> str | None:
-    """Return the schema version of a database, None for one without a schema; refuse one that is newer."""
+def read_version(connection: Connection) -> str | None:
+    """Return the schema version of a database, whatever it is; None for one without a schema."""
     if connection.execute(text("SELECT to_regclass('alembic_version')")).scalar() is None:
         return None
     found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     if not isinstance(found, str):
         raise MemoryStoreError("the database is damaged: it does not say its schema version; restore a backup")
-    if found > SCHEMA_VERSION:
+    return found
+
+
+def found_version(connection: Connection) -> str | None:
+    """Return the schema version of a database, None for one without a schema; refuse one that is newer."""
+    found = read_version(connection)
+    if found is not None and found > SCHEMA_VERSION:
         raise MemoryStoreError(
             f"the database has schema version {found}, newer than {SCHEMA_VERSION} which this version knows; "
             "upgrade memoranda (what the database has: memoranda db status --store URL)",
