@@ -58,6 +58,10 @@ class TestHistory(SqliteRules, store_suite.HistoryRules):
     pass
 
 
+class TestImage(SqliteRules, store_suite.ImageRules):
+    """``ImageRows``."""
+
+
 class TestIndex(SqliteRules, store_suite.IndexRules):
     pass
 

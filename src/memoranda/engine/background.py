@@ -24,7 +24,7 @@ from memoranda.engine.jobs.service import BackgroundService
 from memoranda.engine.jobs.worker import Handlers, Worker, WorkerSettings
 from memoranda.engine.memories import MemoryWriter
 from memoranda.engine.ports import Clock, Store
-from memoranda.engine.records import BUILT_IN_KINDS, JobKind
+from memoranda.engine.records import BUILT_IN_KINDS, IMAGE, JobKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,22 @@ def build_background(parts: BackgroundParts, settings: WorkerSettings | None = N
     feed = ChangeFeed(store, project_id, clock, parts.config.change_feed)
     embedder = (parts.embedding.name,) if parts.embedding.available else ()
     provided = replace(settings or WorkerSettings(), extractors=("", *parts.extractors), embedders=("", *embedder))
+    extract = ExtractHandler(
+        store,
+        project_id,
+        clock,
+        config=parts.config,
+        extractors=parts.extractors,
+        reconciler=Reconciler(parts.writer, parts.analyser, clock),
+        related=RelatedMemories(parts.analyser, clock, parts.embedding),
+    )
     handlers = Handlers(
-        _handlers(parts, promoter, feed), on_failure={JobKind.EXTRACT: snapshot_failed}, before=feed.tidy
+        {JobKind.EXTRACT: extract, **_handlers(parts, promoter, feed)},
+        on_failure={JobKind.EXTRACT: snapshot_failed},
+        before=feed.tidy,
     )
     worker = Worker(store, project_id, clock, handlers, provided)
-    return BackgroundService(store, project_id, clock, worker=worker, promoter=promoter)
+    return BackgroundService(store, project_id, clock, worker=worker, promoter=promoter, provide=extract.provide)
 
 
 def _handlers(parts: BackgroundParts, promoter: Promoter, feed: ChangeFeed) -> dict[JobKind, JobHandler]:
@@ -69,22 +80,15 @@ def _handlers(parts: BackgroundParts, promoter: Promoter, feed: ChangeFeed) -> d
     kinds = (*BUILT_IN_KINDS, *(custom.name for custom in parts.config.custom_memory_types))
     handlers: dict[JobKind, JobHandler] = {
         JobKind.PROMOTE: promoter,
-        JobKind.EXTRACT: ExtractHandler(
-            store,
-            project_id,
-            clock,
-            config=parts.config,
-            extractors=parts.extractors,
-            reconciler=Reconciler(parts.writer, parts.analyser, clock),
-            related=RelatedMemories(parts.analyser, clock, parts.embedding),
-        ),
         JobKind.EXPIRE: ExpireHandler(store, project_id, clock, parts.writer, feed),
         JobKind.BACKFILL: BackfillHandler(
             store, project_id, clock, analyser=parts.analyser, config=parts.config, planner=parts.planner
         ),
     }
     if parts.embedding.available:
-        handlers[JobKind.EMBED] = EmbedHandler(store, project_id, clock, parts.embedding, kinds, planner=parts.planner)
+        handlers[JobKind.EMBED] = EmbedHandler(
+            store, project_id, clock, parts.embedding, (*kinds, IMAGE), planner=parts.planner
+        )
     if parts.purge is not None:
         handlers[JobKind.PURGE] = parts.purge
     return handlers

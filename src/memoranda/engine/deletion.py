@@ -91,7 +91,7 @@ class DeletionService:
             counts += removed
             if done:
                 return None, counts
-            if max(removed.turns, removed.memories) >= self._purger.batch:
+            if max(removed.turns, removed.memories, removed.images) >= self._purger.batch:
                 return purge, counts
 
     def _finish(self, started: list[tuple[_Purge | None, DeletionCounts]]) -> DeletionCounts:

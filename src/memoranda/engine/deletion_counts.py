@@ -19,6 +19,7 @@ class DeletionCounts:
     failures: int = 0
     postings: int = 0
     vectors: int = 0
+    images: int = 0
 
     def __add__(self, other: DeletionCounts) -> DeletionCounts:
         return DeletionCounts(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.engine.jobs.failure import FailureClass, classify
 from memoranda.engine.pieces import split_text
-from memoranda.engine.ports import Embedder
+from memoranda.engine.ports import Embedder, QueryEmbedder
 from memoranda.engine.records import RecordVectors, VectorPiece
 from memoranda.sdk.errors import MemoryBadRequestError
 
@@ -72,7 +73,8 @@ class EmbeddingService:
         """
         embedder = self._required()
         pieces = [_Piece(0, piece) for piece in self._pieces(text)[:1]]
-        done, refused = _Batches(embedder).embed(pieces)
+        embed = embedder.embed_query if isinstance(embedder, QueryEmbedder) else embedder.embed
+        done, refused = _Batches(embed, embedder.dimension).embed(pieces)
         if refused or not done:
             reason = refused[0].reason if refused else "it is blank"
             raise MemoryBadRequestError(f"the query cannot be embedded: {reason}", code="QUERY_NOT_EMBEDDED")
@@ -85,7 +87,7 @@ class EmbeddingService:
         """
         embedder = self._required()
         pieces = [_Piece(key, piece) for key, text in texts.items() for piece in self._pieces(text)]
-        done, refused = _Batches(embedder).embed(pieces)
+        done, refused = _Batches(embedder.embed, embedder.dimension).embed(pieces)
         reasons = {refusal.key: refusal for refusal in reversed(refused)}
         found: dict[int, list[VectorPiece]] = {}
         for piece, vector in done:
@@ -121,11 +123,15 @@ class EmbeddingService:
         return [piece for piece in pieces if piece.strip()]
 
 
+_Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+
 class _Batches:
     """Embeds pieces in batches and halves a batch that is refused, until the refused pieces stand alone."""
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, embed: _Embed, dimension: int) -> None:
+        self._embed = embed
+        self._dimension = dimension
         self._done: list[tuple[_Piece, _Floats]] = []
         self._refused: list[Refusal] = []
 
@@ -138,7 +144,7 @@ class _Batches:
         answer = self._ask([piece.text for piece in pieces])
         if not isinstance(answer, str):
             for piece, vector in zip(pieces, answer, strict=True):
-                self._take(piece, _normalised(vector, self._embedder.dimension))
+                self._take(piece, _normalised(vector, self._dimension))
         elif len(pieces) == 1:
             self._refused.append(Refusal(pieces[0].key, answer))
         else:
@@ -149,7 +155,7 @@ class _Batches:
     def _ask(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | str:
         """Return one vector a text, or why this batch is refused."""
         try:
-            vectors = self._embedder.embed(texts)
+            vectors = self._embed(texts)
         except Exception as error:
             reason = _refusal(error)
             if reason is None:

@@ -13,6 +13,7 @@ from memoranda.engine.deletion import DeletionService
 from memoranda.engine.embedding import EmbeddingService
 from memoranda.engine.extraction.items import Extractor
 from memoranda.engine.feed.reading import ChangeFeed
+from memoranda.engine.images import ImageService, ImageWriter
 from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.links import LinkService
 from memoranda.engine.memories import MemoryWriter
@@ -94,6 +95,8 @@ class MemoryEngine:
         self.profiles = ProfileService(
             store, project_id, analyser=self.analyser, embedding=self.embedding, clock=clock, config=config
         )
+        images = ImageWriter(self.analyser, clock, config, planner)
+        self.images = ImageService(store, project_id, writer=images, clock=clock)
         self.deletion = DeletionService(store, project_id, purger=purger, clock=clock)
         self.searcher = Searcher(
             store,

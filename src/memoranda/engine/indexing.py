@@ -10,6 +10,7 @@ from memoranda.engine.config_model import ProjectConfig
 from memoranda.engine.filters import ValueType, metadata_value, typed_value, typed_values
 from memoranda.engine.records import (
     EPISODIC,
+    IMAGE,
     ORG,
     PRIVATE,
     PROCEDURAL,
@@ -17,6 +18,7 @@ from memoranda.engine.records import (
     SEMANTIC,
     STM,
     TAXONOMIC,
+    Image,
     IndexedValue,
     IndexEntry,
     IndexState,
@@ -97,6 +99,26 @@ def entry_for_profile(
         length=analysed.length,
         values=tuple(_declared(profile.metadata or {}, config)),
         vector_state=_vector_state(profile.information, embed),
+    )
+
+
+def entry_for_image(image: Image, analyser: Analyser, config: ProjectConfig, *, embed: bool = False) -> IndexEntry:
+    """Return an image's index entry, under its description; a user's is private to the user."""
+    analysed = analyser.analyse(image.description)
+    return IndexEntry(
+        key=image.key,
+        record_id=image.id,
+        source=IMAGE,
+        state=IndexState.CURRENT,
+        visibility=PRIVATE if image.user_id else ORG,
+        user_id=image.user_id,
+        agent_id=image.agent_id,
+        session_id=image.session_id,
+        terms=analysed.terms,
+        length=analysed.length,
+        values=tuple(_declared(image.metadata or {}, config)),
+        expires_at=image.expires_at,
+        vector_state=_vector_state(image.description, embed),
     )
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from memoranda.engine.feed.rows import ChangeRows
+from memoranda.engine.image_rows import ImageRows
 from memoranda.engine.jobs.breaker import BreakerRows
 from memoranda.engine.portability.rows import PortableRows
 from memoranda.engine.rebuilding.rows import RebuildRows
@@ -31,13 +32,11 @@ from memoranda.engine.rows import (
     ProjectRows,
     ScoredKey,
     SearchRows,
-    SessionAdvance,
-    SessionRows,
-    SnapshotRows,
     SourceRows,
     TextMatches,
     TurnRows,
 )
+from memoranda.engine.session_rows import SessionAdvance, SessionRows, SnapshotRows
 from memoranda.engine.usage import UsageRows
 
 __all__ = [
@@ -48,6 +47,7 @@ __all__ = [
     "DocumentRow",
     "Embedder",
     "FailureRows",
+    "ImageRows",
     "IndexRows",
     "JobRows",
     "LegQuery",
@@ -59,6 +59,7 @@ __all__ = [
     "PortableRows",
     "ProfileRows",
     "ProjectRows",
+    "QueryEmbedder",
     "RebuildRows",
     "Reranker",
     "ScoredKey",
@@ -97,13 +98,24 @@ class Embedder(Protocol):
 
     model_id: str
     fingerprint: str
-    max_input_tokens: int
+
+    @property
+    def max_input_tokens(self) -> int: ...
 
     @property
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return one vector of ``dimension`` numbers for each text, in order. Thread-safe."""
+        ...
+
+
+@runtime_checkable
+class QueryEmbedder(Protocol):
+    """An embedder that tells the text of a search from that of a record."""
+
+    def embed_query(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return one vector of the embedder's ``dimension`` for each text, in order. Thread-safe."""
         ...
 
 
@@ -157,6 +169,8 @@ class Transaction(Protocol):
     def links(self) -> LinkRows: ...
     @property
     def profiles(self) -> ProfileRows: ...
+    @property
+    def images(self) -> ImageRows: ...
     @property
     def index(self) -> IndexRows: ...
     @property

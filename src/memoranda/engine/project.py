@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from memoranda.engine.config import ProjectConfig, check_change
 from memoranda.engine.jobs.queue import backfill_job
 from memoranda.engine.ports import Clock, Embedder, Store, Transaction
-from memoranda.engine.records import BUILT_IN_KINDS, STM, ProjectRow
+from memoranda.engine.records import BUILT_IN_KINDS, IMAGE, STM, ProjectRow
 from memoranda.engine.text import require_storable_id
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError, MemoryEmbedderMismatchError
 
@@ -193,4 +193,4 @@ def searched_kinds(config: ProjectConfig) -> tuple[str, ...]:
 
 def searched_sources(config: ProjectConfig) -> tuple[str, ...]:
     """Return every source of a project whose records have filterable values."""
-    return (STM, *searched_kinds(config))
+    return (STM, *searched_kinds(config), IMAGE)

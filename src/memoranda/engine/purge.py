@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memoranda.engine.deletion_counts import DeletionCounts
+from memoranda.engine.image_rows import ImageQuery
+from memoranda.engine.images import remove_images, remove_images_of_turns
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.memories import MemoryWriter
 from memoranda.engine.ports import MemoryQuery, Store, Transaction
-from memoranda.engine.records import Job, JsonObject, MemoryRecord, MemoryStatus, Tombstone, Turn, VectorState
+from memoranda.engine.records import Image, Job, JsonObject, MemoryRecord, MemoryStatus, Tombstone, Turn, VectorState
 from memoranda.engine.scope import Scope
 
 BATCH = 500
@@ -72,6 +74,9 @@ class Purger:
         memories = self._hidden_memories(tx, work)
         if memories:
             return self._writer.remove(tx, memories), False
+        images = self._hidden_images(tx, work)
+        if images:
+            return remove_images(tx, images), False
         counts = self._remove_sessions(tx, work)
         if work.session_id is None:
             # Again: a change that had begun may have committed after the first look.
@@ -83,7 +88,7 @@ class Purger:
         return counts, True
 
     def remove_turns(self, tx: Transaction, turns: Sequence[Turn]) -> DeletionCounts:
-        """Remove turns and the memories that were extracted from them alone."""
+        """Remove turns with their images, and the memories that were extracted from them alone."""
         ids, keys = [turn.id for turn in turns], [turn.key for turn in turns]
         rows = tx.search.documents(keys)
         self.changes.turns_deleted(tx, ids)
@@ -92,6 +97,7 @@ class Purger:
             vectors=sum(row.vector_state is VectorState.PRESENT for row in rows),
             turns=tx.turns.delete(ids),
         )
+        counts += remove_images_of_turns(tx, ids)
         return counts + self._writer.delete(tx, tx.sources.remove_turns(ids))
 
     def forget_in_feed(self, tx: Transaction, work: PurgeWork) -> None:
@@ -132,6 +138,12 @@ class Purger:
         scope = Scope(user_id=work.user_id)
         everything = MemoryQuery(scope=scope, now=_BEFORE_ANY, statuses=tuple(MemoryStatus), limit=self.batch)
         return [record for record in tx.memories.query(everything) if record.key <= work.upto_key]
+
+    def _hidden_images(self, tx: Transaction, work: PurgeWork) -> list[Image]:
+        if work.session_id is not None:
+            return []
+        upto = ImageQuery(Scope(user_id=work.user_id), _BEFORE_ANY, before_key=work.upto_key + 1, limit=self.batch)
+        return list(tx.images.query(upto))
 
     def _remove_sessions(self, tx: Transaction, work: PurgeWork) -> DeletionCounts:
         counts = DeletionCounts()

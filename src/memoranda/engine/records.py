@@ -25,6 +25,7 @@ PROCEDURAL = "procedural"
 TAXONOMIC = "taxonomic"
 BUILT_IN_KINDS = (SEMANTIC, EPISODIC, PROCEDURAL, TAXONOMIC)
 PROFILE = "profile"
+IMAGE = "image"
 
 PRIVATE = "private"
 ORG = "org"
@@ -89,7 +90,10 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of a conversation. ``turn_seq`` counts from 1 within (project, user, session)."""
+    """One message of a conversation. ``turn_seq`` counts from 1 within (project, user, session).
+
+    ``parts`` is what a message has beside its text: its structured content, its timestamp as the caller wrote it.
+    """
 
     id: str
     key: int
@@ -110,12 +114,16 @@ class Turn:
     idempotency_key: str | None = None
     expires_at: datetime | None = None
     snapshot_id: str | None = None
+    parts: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """One conversation of one user. ``last_seq`` is the highest turn number given out, ``promoted_seq`` the last one a
-    snapshot holds; ``last_turn_at`` is when the last turn arrived."""
+    snapshot holds; ``last_turn_at`` is when the last turn arrived.
+
+    ``runtime_config``, ``runtime_state`` and ``summary`` are kept for whoever leads the conversation.
+    """
 
     user_id: str
     session_id: str
@@ -128,6 +136,9 @@ class Session:
     updated_at: datetime
     metadata: JsonObject | None = None
     extraction_policy: JsonObject | None = None
+    runtime_config: JsonObject | None = None
+    runtime_state: JsonObject | None = None
+    summary: JsonObject | None = None
 
     @property
     def unpromoted(self) -> int:
@@ -215,6 +226,26 @@ class Profile:
     created_at: datetime
     updated_at: datetime
     metadata: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image, found by its description. One with a ``turn_id`` lives and ends with that turn."""
+
+    id: str
+    key: int
+    user_id: str
+    blob_id: str
+    mime_type: str
+    description: str
+    created_at: datetime
+    updated_at: datetime
+    event_time: datetime
+    agent_id: str = ""
+    session_id: str = ""
+    turn_id: str = ""
+    metadata: JsonObject | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

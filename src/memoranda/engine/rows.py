@@ -15,7 +15,6 @@ from typing import Protocol
 from memoranda.engine.filters import Filter
 from memoranda.engine.records import (
     Failure,
-    Identity,
     IndexEntry,
     IndexState,
     Job,
@@ -27,8 +26,6 @@ from memoranda.engine.records import (
     Profile,
     ProjectRow,
     RecordVectors,
-    Session,
-    Snapshot,
     Tombstone,
     Turn,
     VectorState,
@@ -199,64 +196,27 @@ class TurnRows(Protocol):
         """Forget the idempotency keys of a scope that is being deleted, so that later writes may use them."""
         ...
 
+    def update(self, turn: Turn, now: datetime) -> None:
+        """Write content, parts, metadata and lifetime of a turn that exists; the index is the caller's."""
+        ...
+
+    def slice(self, user_id: str, session_id: str, *, skip: int, limit: int, now: datetime) -> Sequence[Turn]:
+        """Return ``limit`` turns of one session, in order, after the first ``skip`` of those that are alive."""
+        ...
+
+    def count(self, user_id: str, session_id: str, now: datetime) -> int:
+        """Return how many turns of one session are alive."""
+        ...
+
+    def newest(
+        self, scope: Scope, where: Filter | None, before_key: int | None, limit: int, now: datetime
+    ) -> Sequence[Turn]:
+        """Return the turns of a scope, latest written first, below a key."""
+        ...
+
     def delete(self, turn_ids: Sequence[str]) -> int:
         """Delete rows by id; the index is the caller's. Return how many went."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class SessionAdvance:
-    """What a write of ``count`` turns does to its session."""
-
-    identity: Identity
-    count: int
-    now: datetime
-
-
-class SessionRows(Protocol):
-    """Sessions: (project, user, session id)."""
-
-    def advance(self, advance: SessionAdvance) -> Session:
-        """Take the next ``count`` turn numbers, creating the session if absent; return it as it is afterwards."""
-        ...
-
-    def get(self, user_id: str, session_id: str) -> Session | None: ...
-
-    def owners(self, session_id: str) -> Sequence[Session]:
-        """Return the sessions of this id of every user, by user."""
-        ...
-
-    def of_user(self, user_id: str) -> Sequence[Session]:
-        """Return a user's sessions, by session id."""
-        ...
-
-    def unpromoted(self, scope: Scope, limit: int) -> Sequence[Session]:
-        """Return sessions with turns that no snapshot holds, longest idle first."""
-        ...
-
-    def set_promoted(self, user_id: str, session_id: str, promoted_seq: int, now: datetime) -> None: ...
-
-    def delete(self, user_id: str, session_id: str) -> int: ...
-
-
-class SnapshotRows(Protocol):
-    """Snapshots and their outcome."""
-
-    def insert(self, snapshot: Snapshot) -> None: ...
-
-    def get(self, snapshot_id: str) -> Snapshot | None: ...
-
-    def of_session(self, user_id: str, session_id: str) -> Sequence[Snapshot]:
-        """Return the session's snapshots in turn order."""
-        ...
-
-    def finish(self, snapshot: Snapshot) -> bool:
-        """Store state, summary, extractor and lifetime; False when the snapshot is gone."""
-        ...
-
-    def delete(self, snapshot_ids: Sequence[str]) -> int: ...
-
-    def expired(self, now: datetime, limit: int) -> Sequence[Snapshot]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +325,10 @@ class LinkRows(Protocol):
         """Return the links with either end among these, in creation order."""
         ...
 
+    def update(self, link: Link) -> None:
+        """Write the labels, time and metadata of a link that exists; its ends stay."""
+        ...
+
     def delete(self, link_ids: Sequence[str]) -> int: ...
 
 
@@ -400,12 +364,19 @@ class JobRows(Protocol):
         now: datetime,
         lease_until: datetime,
         token: str,
+        lane: str | None = None,
     ) -> Job | None:
         """Take the due job with the lowest (run_at, seq) whose lane is free and whose providers are among those given.
+
+        With ``lane``, the next job of that lane, whether it is due or waits.
 
         A lane is free when no earlier job of it is pending or running. A running job whose lease has run out is due
         again. The claim raises ``attempts`` by one. ``extractors``/``embedders`` always include ``""``.
         """
+        ...
+
+    def leased_in(self, lane: str, now: datetime) -> bool:
+        """Whether somebody runs a job of a lane now."""
         ...
 
     def renew(self, job_id: str, token: str, lease_until: datetime) -> bool:

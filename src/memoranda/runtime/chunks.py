@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoranda.engine.context.assemble import AssembledContext, Dropped
-from memoranda.engine.records import Profile, Turn
+from memoranda.engine.records import Image, Profile, Turn
 from memoranda.engine.retrieval.hits import Explanation, Hit, LegRank, Outcome
 from memoranda.runtime.entries import memory_metadata, memory_text, turn_metadata
 from memoranda.sdk.models import (
@@ -22,8 +22,8 @@ from memoranda.sdk.models import (
 def chunk(hit: Hit) -> MemoryChunk:
     """Return a hit as a chunk; its time is the record's event time."""
     record = hit.record
-    if isinstance(record, Profile):
-        raise TypeError("profiles are not a source of this front door")
+    if isinstance(record, Profile | Image):
+        raise TypeError("profiles and images are no sources of this front door")
     if isinstance(record, Turn):
         content, metadata = record.content or "", turn_metadata(record)
     else:

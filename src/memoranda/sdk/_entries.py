@@ -153,6 +153,7 @@ class DeletionReport(Model):
     failures: int = 0
     postings: int = 0
     vectors: int = 0
+    images: int = 0
 
 
 class BreakerEntry(Model):

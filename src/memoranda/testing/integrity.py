@@ -50,6 +50,10 @@ _RECORDS = """
     UNION ALL
     SELECT project_id, key, 'agent:' || id, 'profile', 'c', 'org', '', id, '', NULL
     FROM profiles WHERE subject = 'agent'
+    UNION ALL
+    SELECT project_id, key, id, 'image', 'c', CASE user_id WHEN '' THEN 'org' ELSE 'private' END, user_id, agent_id,
+           session_id, expires_at
+    FROM images
 """
 _DOCUMENTS = """
     SELECT project_id, key, record_id, source, state, visibility, user_id, agent_id, session_id, expires_at
@@ -217,6 +221,17 @@ def _what_belongs_to_a_memory_has_one(connection: sqlite3.Connection) -> Finding
                 yield f"{table}.{column} names a memory that is gone: {row}"
 
 
+def _images_have_their_bytes(connection: sqlite3.Connection) -> Finding:
+    blobs = set(_all(connection, "SELECT project_id, id FROM blobs"))
+    named = set(_all(connection, "SELECT project_id, blob_id FROM images"))
+    turns = set(_all(connection, "SELECT project_id, id FROM turns"))
+    for row in sorted(map(str, blobs ^ named)):
+        yield f"bytes and image are not both there: {row}"
+    parts = set(_all(connection, "SELECT project_id, turn_id FROM images WHERE turn_id <> ''"))
+    for row in sorted(map(str, parts - turns)):
+        yield f"an image is part of a turn that is gone: {row}"
+
+
 def _slots_are_those_of_the_names(connection: sqlite3.Connection) -> Finding:
     sql = "SELECT project_id, id, kind, domain, name, slot FROM memories"
     for project, memory, kind, domain, name, slot in _all(connection, sql):
@@ -261,6 +276,7 @@ _RULES: tuple[Callable[[sqlite3.Connection], Finding], ...] = (
     _snapshots_do_not_overlap,
     _pending_snapshots_have_their_job,
     _what_belongs_to_a_memory_has_one,
+    _images_have_their_bytes,
     _slots_are_those_of_the_names,
     _keys_are_below_the_next,
     _positions_are_those_that_were_given,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from memoranda.engine.context.selection import SessionTurns
-from memoranda.engine.records import MemoryRecord, MemoryStatus, Profile
+from memoranda.engine.records import Image, MemoryRecord, MemoryStatus, Profile
 
 _HEADINGS = {
     "profile": "Profiles",
@@ -33,21 +33,23 @@ def heading(kind: str) -> str:
     return _HEADINGS.get(kind, kind)
 
 
-def flavour(record: MemoryRecord | Profile) -> str:
+def flavour(record: MemoryRecord | Profile | Image) -> str:
     """Return the record type of a semantic memory, the subject of a profile, or nothing where it says nothing."""
     if isinstance(record, Profile):
         return f"{record.subject} {record.id}"
+    if isinstance(record, Image):
+        return "image"
     return "" if record.record_type == _UNNAMED_TYPE else record.record_type
 
 
-def date_of(record: MemoryRecord | Profile) -> str:
+def date_of(record: MemoryRecord | Profile | Image) -> str:
     """Return the UTC date of what a record tells, or of a profile's last change."""
     return day(record.updated_at if isinstance(record, Profile) else record.event_time)
 
 
-def ended(record: MemoryRecord | Profile) -> str:
+def ended(record: MemoryRecord | Profile | Image) -> str:
     """Return the UTC date from which a memory no longer holds, or nothing while it does."""
-    if isinstance(record, Profile) or (record.valid_to is None and record.status is MemoryStatus.CURRENT):
+    if isinstance(record, Profile | Image) or (record.valid_to is None and record.status is MemoryStatus.CURRENT):
         return ""
     return day(record.valid_to or record.updated_at)
 

@@ -12,7 +12,7 @@ from memoranda.engine.context.markers import CLOSING, NOTE, OPENING
 from memoranda.engine.context.selection import Selection, SessionTurns
 from memoranda.engine.context.tool_calls import call_text
 from memoranda.engine.context.wording import wording
-from memoranda.engine.records import MemoryRecord, Profile, Turn
+from memoranda.engine.records import Image, MemoryRecord, Profile, Turn
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -85,7 +85,7 @@ def _parts(turn: Turn) -> Iterable[str]:
         yield f"called {for_markdown(call_text(call))}"
 
 
-def _memory_line(record: MemoryRecord | Profile) -> str:
+def _memory_line(record: MemoryRecord | Profile | Image) -> str:
     ended = labels.ended(record)
     flavour = for_markdown_line(labels.flavour(record))
     notes = (flavour, labels.date_of(record), f"superseded on {ended}" if ended else "")

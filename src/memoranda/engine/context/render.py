@@ -19,7 +19,7 @@ from memoranda.engine.context.markers import CLOSING, NOTE, OPENING
 from memoranda.engine.context.selection import Selection, SessionTurns
 from memoranda.engine.context.tool_calls import call_text
 from memoranda.engine.context.wording import wording
-from memoranda.engine.records import MemoryRecord, Profile, Turn
+from memoranda.engine.records import Image, MemoryRecord, Profile, Turn
 from memoranda.sdk.errors import MemoryClientError
 
 Formatted: TypeAlias = str | list[dict[str, object]]
@@ -66,7 +66,7 @@ def render_xml(selection: Selection) -> str:
     return "\n".join([*lines, CLOSING])
 
 
-def _xml_memory(record: MemoryRecord | Profile) -> str:
+def _xml_memory(record: MemoryRecord | Profile | Image) -> str:
     attributes = {"type": labels.flavour(record), "date": labels.date_of(record), "superseded": labels.ended(record)}
     return f"<memory{_attributes(attributes)}>{for_xml(wording(record))}</memory>"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from memoranda.engine.records import BUILT_IN_KINDS, PROFILE, STM, MemoryRecord, Profile, Turn
+from memoranda.engine.records import BUILT_IN_KINDS, PROFILE, STM, Image, MemoryRecord, Profile, Turn
 from memoranda.engine.retrieval.hits import Hit
 
 
@@ -30,7 +30,7 @@ class SessionTurns:
 class Selection:
     """Memories by kind in rank order (profiles first), and turns by session in the order of time."""
 
-    memories: tuple[tuple[str, tuple[MemoryRecord | Profile, ...]], ...]
+    memories: tuple[tuple[str, tuple[MemoryRecord | Profile | Image, ...]], ...]
     sessions: tuple[SessionTurns, ...]
 
     @property
@@ -56,7 +56,7 @@ def units_of(hits: Sequence[Hit], exchanges: Mapping[str, tuple[Turn, ...]]) -> 
 def arrange(units: Iterable[Unit]) -> Selection:
     """Arrange units for rendering. The order depends on the records alone: kinds, then rank; sessions, then time."""
     hits = [hit for unit in units for hit in unit.hits]
-    memories: dict[str, list[MemoryRecord | Profile]] = {}
+    memories: dict[str, list[MemoryRecord | Profile | Image]] = {}
     turns: list[Turn] = []
     for hit in hits:
         if isinstance(hit.record, Turn):

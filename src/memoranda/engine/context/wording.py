@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from memoranda.engine.indexing import taxonomic_text
-from memoranda.engine.records import EPISODIC, PROCEDURAL, TAXONOMIC, JsonValue, MemoryRecord, Profile
+from memoranda.engine.records import EPISODIC, PROCEDURAL, TAXONOMIC, Image, JsonValue, MemoryRecord, Profile
 
 
-def wording(record: MemoryRecord | Profile) -> str:
-    """Return the text of a memory or a profile for a prompt."""
+def wording(record: MemoryRecord | Profile | Image) -> str:
+    """Return the text of a memory, a profile or an image for a prompt."""
     if isinstance(record, Profile):
         return record.information
+    if isinstance(record, Image):
+        return record.description
     if record.kind == TAXONOMIC:
         return taxonomic_text(record)
     if record.kind not in (EPISODIC, PROCEDURAL):

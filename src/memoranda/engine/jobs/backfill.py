@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.config_model import ProjectConfig
-from memoranda.engine.indexing import entry_for_memory, entry_for_turn
+from memoranda.engine.indexing import entry_for_image, entry_for_memory, entry_for_turn
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.ports import Clock, DocumentRow, Store, Transaction
 from memoranda.engine.project import after_filling
-from memoranda.engine.records import STM, IndexEntry, Job, VectorState
+from memoranda.engine.records import IMAGE, STM, IndexEntry, Job, VectorState
 
 _BATCH = 500
 
@@ -62,6 +62,8 @@ class BackfillHandler:
         ids = [row.record_id for row in rows]
         if source == STM:
             return [entry_for_turn(turn, self._analyser, self._config) for turn in tx.turns.get(ids)]
+        if source == IMAGE:
+            return [entry_for_image(image, self._analyser, self._config) for image in tx.images.get(ids)]
         return [entry_for_memory(record, self._analyser, self._config) for record in tx.memories.get(ids)]
 
 

@@ -13,7 +13,7 @@ from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.jobs.queue import JobOwner
 from memoranda.engine.jobs.worker import failure_of
 from memoranda.engine.ports import Clock, DocumentRow, Store, Transaction
-from memoranda.engine.records import STM, Failure, Job, VectorState
+from memoranda.engine.records import IMAGE, STM, Failure, Job, VectorState
 
 _BATCH = 128
 
@@ -106,4 +106,6 @@ def _texts(tx: Transaction, rows: Sequence[DocumentRow]) -> dict[int, str]:
     ids = [row.record_id for row in rows]
     if rows[0].source == STM:
         return {turn.key: turn_text(turn) for turn in tx.turns.get(ids)}
-    return {record.key: memory_text(record) for record in tx.memories.get(ids)}
+    images = [row.record_id for row in rows if row.source == IMAGE]
+    texts = {record.key: memory_text(record) for record in tx.memories.get(ids)}
+    return texts | {image.key: image.description for image in tx.images.get(images)}

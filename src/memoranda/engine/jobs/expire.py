@@ -9,10 +9,11 @@ from typing import Protocol
 
 from memoranda.engine.feed.log import ChangeLog
 from memoranda.engine.feed.reading import ChangeFeed
+from memoranda.engine.images import remove_images, remove_images_of_turns
 from memoranda.engine.jobs.handler import Lease, Outcome
 from memoranda.engine.jobs.queue import expire_job
 from memoranda.engine.ports import Clock, DocumentRow, Store, Transaction
-from memoranda.engine.records import PROFILE, STM, Job, Snapshot
+from memoranda.engine.records import IMAGE, PROFILE, STM, Job, Snapshot
 
 _BATCH = 200
 _INTERVAL = timedelta(hours=1)
@@ -58,14 +59,18 @@ class ExpireHandler:
         turns = [row for row in rows if row.source == STM]
         if turns:
             remove_turns(tx, turns, self._memories)
-        memories = [row for row in rows if row.source not in (STM, PROFILE)]
+        memories = [row for row in rows if row.source not in (STM, PROFILE, IMAGE)]
         if memories:
             self._memories.delete(tx, [row.record_id for row in memories])
             # A record that is hidden by a deletion is left to its purge; here it must not come up again.
             tx.index.remove([row.key for row in tx.search.documents([row.key for row in memories])])
+        images = [row for row in rows if row.source == IMAGE]
+        if images:
+            remove_images(tx, tx.images.get([row.record_id for row in images]))
+            tx.index.remove([row.key for row in tx.search.documents([row.key for row in images])])
         snapshots = tx.snapshots.expired(now, _BATCH)
         remove_snapshots(tx, snapshots, now)
-        return len(turns) + len(memories) + len(snapshots) + self._feed.prune(tx, _BATCH)
+        return len(turns) + len(memories) + len(images) + len(snapshots) + self._feed.prune(tx, _BATCH)
 
     def _schedule(self, tx: Transaction, now: datetime) -> None:
         """Look again when the next thing ends, or after a while where the index does not say when."""
@@ -84,6 +89,7 @@ def remove_turns(tx: Transaction, rows: Sequence[DocumentRow], memories: MemoryR
     ids = [row.record_id for row in rows]
     tx.index.remove([row.key for row in rows])
     tx.turns.delete(ids)
+    remove_images_of_turns(tx, ids)
     memories.changes.turns_deleted(tx, ids)
     orphans = tx.sources.remove_turns(ids)
     if orphans:

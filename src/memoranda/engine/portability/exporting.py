@@ -12,6 +12,7 @@ from memoranda.engine.portability.lines import (
     SNAPSHOT,
     TURN,
     End,
+    ImageLine,
     Line,
     LinkLine,
     MemoryLine,
@@ -25,8 +26,8 @@ from memoranda.engine.portability.lines import (
 from memoranda.engine.portability.reading import count
 from memoranda.engine.portability.rows import HistoryState, Place, Save
 from memoranda.engine.ports import Store, Transaction
+from memoranda.engine.records import IMAGE, STM, MemoryStatus, ProjectRow, RecordVectors, VectorState
 from memoranda.engine.records import PROFILE as PROFILE_SOURCE
-from memoranda.engine.records import STM, MemoryStatus, ProjectRow, RecordVectors, VectorState
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError, MemoryStoreError
 
 _PAGE = 500
@@ -138,9 +139,11 @@ class _Page:
         self._tx = tx
         self._model = model
         turn_ids = [place.record_id for place in places if place.source == STM]
-        memory_ids = [place.record_id for place in places if place.source not in (STM, PROFILE_SOURCE)]
+        memory_ids = [place.record_id for place in places if place.source not in (STM, PROFILE_SOURCE, IMAGE)]
+        image_ids = [place.record_id for place in places if place.source == IMAGE]
         self._turns = {turn.id: turn for turn in tx.turns.get(turn_ids)}
         self._memories = {record.id: record for record in tx.memories.get(memory_ids)}
+        self._images = {image.id: image for image in tx.images.get(image_ids)}
         self._history: dict[str, list[HistoryState]] = {}
         for state in tx.portable.histories(memory_ids):
             self._history.setdefault(state.record.id, []).append(state)
@@ -161,6 +164,8 @@ class _Page:
         if place.source == PROFILE_SOURCE:
             subject, _, profile_id = place.record_id.partition(":")
             return ProfileLine(_found(self._tx.profiles.get(subject, profile_id), place), vectors)
+        if place.source == IMAGE:
+            return self._image(place, vectors)
         record = _found(self._memories.get(place.record_id), place)
         sources = self._sources.get(record.id)
         return MemoryLine(
@@ -171,6 +176,12 @@ class _Page:
             tuple(self._saves.get(record.id, ())),
             vectors,
         )
+
+    def _image(self, place: Place, vectors: Vectors | None) -> ImageLine:
+        image = _found(self._images.get(place.record_id), place)
+        # One at a time: the bytes of a page of images are too much to hold.
+        data = _found(self._tx.images.data([image.blob_id]).get(image.blob_id), place)
+        return ImageLine(image, data, vectors)
 
     def _vectors_of(self, place: Place) -> Vectors:
         found = self._vectors.get(place.key)

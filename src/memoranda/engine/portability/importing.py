@@ -15,7 +15,7 @@ from typing import Final
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ProjectConfig
 from memoranda.engine.jobs.planner import JobPlanner
-from memoranda.engine.portability.lines import EmbedderName, Header, Line, MemoryLine, ProfileLine, TurnLine
+from memoranda.engine.portability.lines import EmbedderName, Header, ImageLine, Line, MemoryLine, ProfileLine, TurnLine
 from memoranda.engine.portability.placing import Placer, Target, Verdict
 from memoranda.engine.portability.reading import Extent, ImportFile, OnBytes
 from memoranda.engine.ports import Clock, Store, Transaction
@@ -116,7 +116,7 @@ class Importer:
 
     def _taken(self, plan: ImportPlan, line: Line) -> Line:
         """Return a line without the vectors that are not wanted."""
-        if plan.options.vectors or not isinstance(line, TurnLine | MemoryLine | ProfileLine):
+        if plan.options.vectors or not isinstance(line, TurnLine | MemoryLine | ProfileLine | ImageLine):
             return line
         return replace(line, vectors=None)
 

@@ -1,9 +1,9 @@
 """The lines of an export: what each type of line holds, and how it is written.
 
 The first line is the header, the last one the end with the numbers of what came before. Between them stand records
-(turns, memories, profiles) in the order in which they were written, then links, then sessions with their snapshots.
-A line holds one record with all that is its own, so that it can be taken in or left out as a whole. Keys of the index
-are not in it: they are given anew by the project that takes it in. A field with its default value is left out.
+(turns, memories, profiles, images) in the order in which they were written, then links, then sessions with their
+snapshots. A line holds one record with all that is its own, so that it can be taken in or left out as a whole. Keys of
+the index are not in it: the project that takes it in gives them anew. A field with its default value is left out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 
 from memoranda.engine.portability.rows import HistoryState, Save
 from memoranda.engine.records import (
+    Image,
     JsonObject,
     Link,
     MemoryRecord,
@@ -37,6 +38,7 @@ HEADER: Final = "header"
 TURN: Final = "turn"
 MEMORY: Final = "memory"
 PROFILE: Final = "profile"
+IMAGE: Final = "image"
 LINK: Final = "link"
 SESSION: Final = "session"
 SNAPSHOT: Final = "snapshot"
@@ -106,6 +108,15 @@ class ProfileLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ImageLine:
+    """An image with its bytes."""
+
+    image: Image
+    data: bytes
+    vectors: Vectors | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LinkLine:
     """A link."""
 
@@ -127,7 +138,7 @@ class End:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-Line: TypeAlias = Header | TurnLine | MemoryLine | ProfileLine | LinkLine | SessionLine | End
+Line: TypeAlias = Header | TurnLine | MemoryLine | ProfileLine | ImageLine | LinkLine | SessionLine | End
 
 
 def header_of(row: ProjectRow, *, vectors: bool) -> Header:
@@ -159,6 +170,9 @@ def _plain_line(line: Line) -> Json:
             return _plain_memory(line)
         case ProfileLine(profile, vectors):
             return {"type": PROFILE, **_plain(profile, "key"), **_plain_vectors(vectors)}
+        case ImageLine(image, data, vectors):
+            encoded = base64.b64encode(data).decode("ascii")
+            return {"type": IMAGE, **_plain(image, "key"), "data": encoded, **_plain_vectors(vectors)}
         case LinkLine(link):
             return {"type": LINK, **_plain(link)}
         case SessionLine(session, snapshots):
@@ -210,7 +224,7 @@ def _given(name: str, values: Sequence[object]) -> Json:
     return {name: values} if values else {}
 
 
-_Record: TypeAlias = Turn | MemoryRecord | Profile | Link | Session | Snapshot | Save | EmbedderName
+_Record: TypeAlias = Turn | MemoryRecord | Profile | Image | Link | Session | Snapshot | Save | EmbedderName
 
 
 def _plain(record: _Record, *left_out: str) -> Json:

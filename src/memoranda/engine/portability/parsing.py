@@ -20,6 +20,7 @@ from memoranda.engine.portability.lines import (
     FORMAT,
     FORMAT_VERSION,
     HEADER,
+    IMAGE,
     LINK,
     MEMORY,
     PROFILE,
@@ -28,6 +29,7 @@ from memoranda.engine.portability.lines import (
     EmbedderName,
     End,
     Header,
+    ImageLine,
     Line,
     LinkLine,
     MemoryLine,
@@ -39,6 +41,7 @@ from memoranda.engine.portability.lines import (
 from memoranda.engine.portability.rows import HistoryState, Save
 from memoranda.engine.records import (
     VISIBILITIES,
+    Image,
     Link,
     MemoryRecord,
     Profile,
@@ -186,6 +189,7 @@ _MEMORY: Final = _model(
     saves=(list[_model(Save, "memory_id")], []),  # type: ignore[misc]  # models that were made just now
 )
 _PROFILE: Final = _model(Profile, "key", **_WITH_VECTORS)
+_IMAGE: Final = _model(Image, "key", **_WITH_VECTORS, data=(str, ...))
 _LINK: Final = _model(Link, **_LINE)
 _SESSION: Final = _model(
     Session,
@@ -250,6 +254,18 @@ def _profile(raw: Mapping[str, Any]) -> ProfileLine:
     return ProfileLine(profile, _vectors(read))
 
 
+def _image(raw: Mapping[str, Any]) -> ImageLine:
+    read: Any = _IMAGE.model_validate(raw)
+    image = _record(Image, read, key=0)
+    _require(image.id, "id")
+    _require(image.blob_id, "blob_id")
+    try:
+        data = base64.b64decode(read.data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise LineError(f"data is not base64 ({error})") from error
+    return ImageLine(image, data, _vectors(read))
+
+
 def _link(raw: Mapping[str, Any]) -> LinkLine:
     link = _record(Link, _LINK.model_validate(raw))
     for name in ("id", "source_id", "target_id", "relation"):
@@ -304,6 +320,7 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Line]]] = {
     TURN: _turn,
     MEMORY: _memory,
     PROFILE: _profile,
+    IMAGE: _image,
     LINK: _link,
     SESSION: _session,
     END: _end,

@@ -9,16 +9,20 @@ from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ProjectConfig
 from memoranda.engine.feed.log import ChangeLog
 from memoranda.engine.feed.rows import Operation
-from memoranda.engine.indexing import entry_for_memory, entry_for_profile, entry_for_turn
+from memoranda.engine.ids import new_id
+from memoranda.engine.image_rows import Blob
+from memoranda.engine.indexing import entry_for_image, entry_for_memory, entry_for_profile, entry_for_turn
 from memoranda.engine.jobs.planner import JobPlanner, extracts
 from memoranda.engine.jobs.queue import JobOwner, embed_memories_job, embed_turns_job
 from memoranda.engine.portability.lines import (
+    IMAGE,
     LINK,
     MEMORY,
     PROFILE,
     SESSION,
     SNAPSHOT,
     TURN,
+    ImageLine,
     Line,
     LinkLine,
     MemoryLine,
@@ -100,6 +104,8 @@ class Placer:
                 return self._memory(line)
             case ProfileLine():
                 return self._profile(line)
+            case ImageLine():
+                return self._image(line)
             case LinkLine():
                 return self._link(line)
             case SessionLine():
@@ -176,6 +182,21 @@ class Placer:
         never = line.vectors is None or line.vectors.state is VectorState.PENDING
         self._index(entry_for_profile(profile, self._analyser, self._config), None if never else line.vectors)
         return Verdict(added=(PROFILE,))
+
+    def _image(self, line: ImageLine) -> Verdict:
+        tx, image = self._tx, line.image
+        if tx.images.get([image.id]):
+            return Verdict(existing=(IMAGE,))
+        if image.turn_id and not tx.turns.get([image.turn_id]):
+            return _refused(IMAGE, f"turn {image.turn_id!r}, which it is part of, is not in the project")
+        # Bytes of its own: an id in the file may be another image's here.
+        image = replace(image, key=tx.projects.allocate_keys(1), blob_id=new_id())
+        tx.images.put_blob(Blob(image.blob_id, image.mime_type, line.data, image.created_at))
+        tx.images.insert(image)
+        entry = entry_for_image(image, self._analyser, self._config, embed=self._planner.embeds_memories)
+        if self._index(entry, line.vectors):
+            self._memories_of.add(image.user_id)
+        return Verdict(added=(IMAGE,))
 
     def _index(self, entry: IndexEntry, vectors: Vectors | None) -> bool:
         """Keep a record's entry for the end of the batch; return whether it awaits its vectors."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import IO, Final, NoReturn
 
 from memoranda.engine.portability.lines import (
+    IMAGE,
     LINK,
     MEMORY,
     PROFILE,
@@ -16,6 +17,7 @@ from memoranda.engine.portability.lines import (
     TURN,
     End,
     Header,
+    ImageLine,
     Line,
     LinkLine,
     MemoryLine,
@@ -95,7 +97,8 @@ class ImportFile:
         raise MemoryBadRequestError(f"{self.name}, line {number}: {reason}") from cause
 
 
-_RANKS: Final[dict[type, int]] = {TurnLine: 0, MemoryLine: 0, ProfileLine: 0, LinkLine: 1, SessionLine: 2, End: 3}
+_RECORD_LINES: Final = (TurnLine, MemoryLine, ProfileLine, ImageLine)
+_RANKS: Final[dict[type, int]] = {**dict.fromkeys(_RECORD_LINES, 0), LinkLine: 1, SessionLine: 2, End: 3}
 
 
 class _Checker:
@@ -132,7 +135,7 @@ class _Checker:
     def _check(self, number: int, line: Line) -> None:
         if isinstance(line, MemoryLine):
             self._check_kind(number, line.record.kind)
-        if isinstance(line, TurnLine | MemoryLine | ProfileLine):
+        if isinstance(line, TurnLine | MemoryLine | ProfileLine | ImageLine):
             self._check_vectors(number, line.vectors)
 
     def _check_kind(self, number: int, kind: str) -> None:
@@ -159,4 +162,10 @@ def count(counts: Counter[str], line: Line) -> None:
         counts[_TYPES[type(line)]] += 1
 
 
-_TYPES: Final[dict[type, str]] = {TurnLine: TURN, MemoryLine: MEMORY, ProfileLine: PROFILE, LinkLine: LINK}
+_TYPES: Final[dict[type, str]] = {
+    TurnLine: TURN,
+    MemoryLine: MEMORY,
+    ProfileLine: PROFILE,
+    ImageLine: IMAGE,
+    LinkLine: LINK,
+}

@@ -7,12 +7,19 @@ from typing import Final, TypeAlias
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.config_model import ProjectConfig
-from memoranda.engine.indexing import entry_for_memory, entry_for_profile, entry_for_turn, memory_text, turn_text
+from memoranda.engine.indexing import (
+    entry_for_image,
+    entry_for_memory,
+    entry_for_profile,
+    entry_for_turn,
+    memory_text,
+    turn_text,
+)
 from memoranda.engine.ports import DocumentRow, Transaction
-from memoranda.engine.records import PROFILE, STM, IndexEntry, MemoryRecord, Profile, ProjectRow, Turn
+from memoranda.engine.records import IMAGE, PROFILE, STM, Image, IndexEntry, MemoryRecord, Profile, ProjectRow, Turn
 from memoranda.sdk.errors import MemoryNotFoundError
 
-Record: TypeAlias = Turn | MemoryRecord | Profile
+Record: TypeAlias = Turn | MemoryRecord | Profile | Image
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many records of how many are done."""
 
@@ -35,11 +42,14 @@ def required_project(tx: Transaction, project_id: str) -> ProjectRow:
 def records_of(tx: Transaction, rows: Sequence[DocumentRow]) -> Iterator[Record]:
     """Return the records behind rows of the index; what a deletion hides is left out."""
     turns = [row.record_id for row in rows if row.source == STM]
-    memories = [row.record_id for row in rows if row.source not in (STM, PROFILE)]
+    memories = [row.record_id for row in rows if row.source not in (STM, PROFILE, IMAGE)]
+    images = [row.record_id for row in rows if row.source == IMAGE]
     if turns:
         yield from tx.turns.get(turns)
     if memories:
         yield from tx.memories.get(memories)
+    if images:
+        yield from tx.images.get(images)
     for row in rows:
         if row.source == PROFILE:
             yield from _profile(tx, row)
@@ -55,6 +65,8 @@ def text_of(record: Record) -> str:
     """Return what of a record is searched and embedded."""
     if isinstance(record, Turn):
         return turn_text(record)
+    if isinstance(record, Image):
+        return record.description
     return record.information if isinstance(record, Profile) else memory_text(record)
 
 
@@ -64,4 +76,6 @@ def entry_of(record: Record, analyser: Analyser, config: ProjectConfig) -> Index
         return entry_for_turn(record, analyser, config)
     if isinstance(record, Profile):
         return entry_for_profile(record, analyser, config)
+    if isinstance(record, Image):
+        return entry_for_image(record, analyser, config)
     return entry_for_memory(record, analyser, config)

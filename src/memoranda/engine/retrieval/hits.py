@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from memoranda.engine.indexing import memory_text, turn_text
-from memoranda.engine.records import IndexState, MemoryRecord, Profile, Turn
+from memoranda.engine.records import Image, IndexState, MemoryRecord, Profile, Turn
 from memoranda.engine.retrieval.plan import Mode
 
 WEIGHTED_MINMAX = "weighted_minmax"
@@ -15,7 +15,7 @@ TEXT_ONLY = "text"
 SEMANTIC_ONLY = "semantic"
 RERANK = "rerank"
 
-Found: TypeAlias = MemoryRecord | Turn | Profile
+Found: TypeAlias = MemoryRecord | Turn | Profile | Image
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ class Hit:
         """The record's text as it is searched; empty for a turn that only calls tools."""
         if isinstance(self.record, Turn):
             return turn_text(self.record)
+        if isinstance(self.record, Image):
+            return self.record.description
         return self.record.information if isinstance(self.record, Profile) else memory_text(self.record)
 
 

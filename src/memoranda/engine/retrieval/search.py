@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.embedding import EmbeddingService
 from memoranda.engine.ports import Clock, Reranker, Store, Transaction
-from memoranda.engine.records import BUILT_IN_KINDS, STM, IndexState
+from memoranda.engine.records import BUILT_IN_KINDS, IMAGE, PROFILE, STM, IndexState
 from memoranda.engine.retrieval.fusion import Legs
 from memoranda.engine.retrieval.hits import (
     RERANK,
@@ -68,7 +68,7 @@ class Searcher:
         self._clock = clock
         self._embedding = embedding
         self._reranker = reranker
-        self._sources = frozenset({STM, *kinds})
+        self._sources = frozenset({STM, PROFILE, IMAGE, *kinds})
         self._settings = settings or RetrievalSettings()
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memoranda.engine.ports import Transaction
-from memoranda.engine.records import PRIVATE, PROFILE, STM, IndexState, Profile, Turn
+from memoranda.engine.records import IMAGE, PRIVATE, PROFILE, STM, IndexState, Profile, Turn
 from memoranda.engine.retrieval.bm25 import score_text
 from memoranda.engine.retrieval.companions import is_tool_turn, read_exchanges
 from memoranda.engine.retrieval.fusion import Legs, above_threshold, fuse
@@ -125,6 +125,8 @@ class SourceSearch:
             found = self._rows.turns.get(ids)
         elif source == PROFILE:
             found = [profile for profile in map(self._profile, ids) if profile is not None]
+        elif source == IMAGE:
+            found = self._rows.images.get(ids)
         else:
             found = self._rows.memories.get(ids)
         return {record.key: record for record in found}, {row.key: row.state for row in rows}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from memoranda.engine.records import Link
 from memoranda.stores.schema import links
@@ -24,6 +24,12 @@ LINK_COLUMNS = tuple(links.c[name] for name in _FIELDS)
 _IN_PROJECT = links.c.project_id == bindparam("project_id")
 
 _INSERT = Statement(insert(links).values({name: bindparam(name) for name in ("project_id", *_FIELDS)}))
+_CHANGED = ("relation", "inverse", "event_time", "metadata")
+_UPDATE = Statement(
+    update(links)
+    .where(_IN_PROJECT, links.c.id == bindparam("link_id"))
+    .values({name: bindparam(f"new_{name}") for name in _CHANGED})
+)
 _GET = Statement(select(*LINK_COLUMNS).where(_IN_PROJECT, links.c.id == bindparam("id")))
 
 
@@ -82,6 +88,18 @@ class SqlLinkRows:
                 rows = self._sql.all(_at_end(end, list_size(len(part))), **list_parameters("memory", part))
                 found.update({row[0]: link_from(row) for row in rows})
         return sorted(found.values(), key=lambda link: (link.created_at, link.id))
+
+    def update(self, link: Link) -> None:
+        changed = self._sql.execute(
+            _UPDATE,
+            link_id=link.id,
+            new_relation=link.relation,
+            new_inverse=link.inverse,
+            new_event_time=optional_micros(link.event_time),
+            new_metadata=optional_json(link.metadata),
+        )
+        if not changed:
+            raise LookupError(f"link {link.id!r} is gone; nothing was updated")
 
     def delete(self, link_ids: Sequence[str]) -> int:
         return sum(

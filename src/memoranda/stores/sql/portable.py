@@ -11,10 +11,10 @@ from sqlalchemy import Table, bindparam, select, tuple_
 from memoranda.engine.portability.rows import HistoryState, Place, Save, Sources
 from memoranda.engine.records import Link, Session
 from memoranda.stores.schema import documents, links, memory_history, memory_sources, saves, sessions
-from memoranda.stores.sql.codec import from_micros, optional_json, to_micros
+from memoranda.stores.sql.codec import from_micros
 from memoranda.stores.sql.links import LINK_COLUMNS, link_from
 from memoranda.stores.sql.memory_codec import memory_from_history
-from memoranda.stores.sql.sessions import SESSION_COLUMNS, session_from
+from memoranda.stores.sql.sessions import SESSION_COLUMNS, session_from, session_parameters
 from memoranda.stores.sql.sources import TURN
 from memoranda.stores.sql.statement import Executor, Row, Statement, chunks, in_list, list_parameters, list_size
 from memoranda.stores.sql.upsert import insert
@@ -110,20 +110,7 @@ class SqlPortableRows:
             yield from self._sql.all(statement(list_size(len(part))), **list_parameters("memory", part))
 
     def put_session(self, session: Session) -> None:
-        self._sql.execute(
-            _PUT_SESSION,
-            user_id=session.user_id,
-            session_id=session.session_id,
-            agent_id=session.agent_id,
-            last_seq=session.last_seq,
-            promoted_seq=session.promoted_seq,
-            first_turn_at=to_micros(session.first_turn_at),
-            last_turn_at=to_micros(session.last_turn_at),
-            created_at=to_micros(session.created_at),
-            updated_at=to_micros(session.updated_at),
-            metadata=optional_json(session.metadata),
-            extraction_policy=optional_json(session.extraction_policy),
-        )
+        self._sql.execute(_PUT_SESSION, **session_parameters(session))
 
 
 def _sources_from(memory_id: str, rows: Sequence[Row]) -> Sources:

@@ -7,6 +7,7 @@ from functools import cached_property
 from memoranda.stores.sql.breakers import SqlBreakerRows
 from memoranda.stores.sql.changes import SqlChangeRows
 from memoranda.stores.sql.failures import SqlFailureRows
+from memoranda.stores.sql.images import SqlImageRows
 from memoranda.stores.sql.index import SqlIndexRows
 from memoranda.stores.sql.jobs import SqlJobRows
 from memoranda.stores.sql.links import SqlLinkRows
@@ -63,6 +64,10 @@ class SqlTransaction:
     @cached_property
     def profiles(self) -> SqlProfileRows:
         return SqlProfileRows(self._sql)
+
+    @cached_property
+    def images(self) -> SqlImageRows:
+        return SqlImageRows(self._sql)
 
     @cached_property
     def index(self) -> SqlIndexRows:

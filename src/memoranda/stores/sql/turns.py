@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import Select, and_, bindparam, delete, insert, null, or_, select, tuple_, update
+from sqlalchemy import Select, and_, bindparam, delete, func, insert, null, or_, select, tuple_, update
 
+from memoranda.engine.filters import Filter
 from memoranda.engine.records import PRIVATE, Turn
 from memoranda.engine.scope import Scope
 from memoranda.stores.schema import turns
@@ -20,6 +21,7 @@ from memoranda.stores.sql.codec import (
     optional_time,
     to_micros,
 )
+from memoranda.stores.sql.filters import filter_clause
 from memoranda.stores.sql.hidden import not_hidden
 from memoranda.stores.sql.statement import Executor, Row, Statement, chunks, in_list, list_parameters, list_size
 
@@ -43,6 +45,7 @@ _FIELDS = (
     "idempotency_key",
     "expires_at",
     "snapshot_id",
+    "parts",
 )
 _COLUMNS = tuple(turns.c[name] for name in _FIELDS)
 _IN_PROJECT = turns.c.project_id == bindparam("project_id")
@@ -53,6 +56,13 @@ _INSERT = Statement(insert(turns).values({name: bindparam(name) for name in ("pr
 _BY_IDEMPOTENCY = Statement(
     select(*_COLUMNS).where(_IN_SESSION, turns.c.idempotency_key == bindparam("idempotency_key"))
 )
+_CHANGED = ("content", "parts", "metadata", "expires_at", "updated_at")
+_UPDATE = Statement(
+    update(turns)
+    .where(_IN_PROJECT, turns.c.id == bindparam("turn_id"))
+    .values({name: bindparam(f"new_{name}") for name in _CHANGED})
+)
+_ALIVE = or_(turns.c.expires_at.is_(None), turns.c.expires_at > bindparam("now"))
 _MARK = Statement(update(turns).where(_IN_RUN).values(snapshot_id=bindparam("promoted_by")))
 _OF_SNAPSHOT = Statement(
     # Unordered: in session order SQLite would walk every turn of the project.
@@ -93,9 +103,7 @@ def _delete(size: int) -> Statement:
 
 @lru_cache
 def _page(user: bool, session: bool, agent: bool, after: bool, hides: bool) -> Statement:
-    query = select(*_COLUMNS).where(
-        _IN_PROJECT, or_(turns.c.expires_at.is_(None), turns.c.expires_at > bindparam("now"))
-    )
+    query = select(*_COLUMNS).where(_IN_PROJECT, _ALIVE)
     for wanted, column in ((user, turns.c.user_id), (session, turns.c.session_id), (agent, turns.c.agent_id)):
         if wanted:
             query = query.where(column == bindparam(column.name))
@@ -103,6 +111,38 @@ def _page(user: bool, session: bool, agent: bool, after: bool, hides: bool) -> S
         place = tuple_(turns.c.user_id, turns.c.session_id, turns.c.turn_seq)
         query = query.where(place > tuple_(bindparam("after_user"), bindparam("after_session"), bindparam("after_seq")))
     return Statement(_ordered(query, hides=hides).limit(bindparam("page_size")))
+
+
+@lru_cache
+def _slice(hides: bool) -> Statement:
+    query = _ordered(select(*_COLUMNS).where(_IN_SESSION, _ALIVE), hides=hides)
+    return Statement(query.limit(bindparam("page_size")).offset(bindparam("skip")))
+
+
+@lru_cache
+def _count(hides: bool) -> Statement:
+    query = select(func.count()).select_from(turns).where(_IN_SESSION, _ALIVE)
+    return Statement(query.where(not_hidden(turns)) if hides else query)
+
+
+def _newest(scope: Scope, where: Filter | None, below: bool, hides: bool, parameters: dict[str, object]) -> Statement:
+    query = select(*_COLUMNS).where(_IN_PROJECT, _ALIVE)
+    named = (
+        (scope.user_id, turns.c.user_id),
+        (scope.session_id, turns.c.session_id),
+        (scope.agent_id, turns.c.agent_id),
+    )
+    for value, column in named:
+        if value is not None:
+            parameters[column.name] = value
+            query = query.where(column == bindparam(column.name))
+    if below:
+        query = query.where(turns.c.key < bindparam("before_key"))
+    if where is not None:
+        query = query.where(filter_clause(where, turns, parameters))
+    if hides:
+        query = query.where(not_hidden(turns))
+    return Statement(query.order_by(turns.c.key.desc()).limit(bindparam("page_size")))
 
 
 def _place(turn: Turn) -> tuple[str, str, int]:
@@ -131,6 +171,7 @@ def _turn(row: Row) -> Turn:
         idempotency_key=row[16],
         expires_at=optional_time(row[17]),
         snapshot_id=row[18],
+        parts=object_from(row[19]),
     )
 
 
@@ -167,6 +208,7 @@ class SqlTurnRows:
             "idempotency_key": turn.idempotency_key,
             "expires_at": optional_micros(turn.expires_at),
             "snapshot_id": turn.snapshot_id,
+            "parts": optional_json(turn.parts),
         }
 
     def by_idempotency_key(self, user_id: str, session_id: str, key: str) -> Turn | None:
@@ -200,6 +242,38 @@ class SqlTurnRows:
         named = {"user_id": scope.user_id, "session_id": scope.session_id, "agent_id": scope.agent_id}
         given = {name: value for name, value in named.items() if value is not None}
         return [_turn(row) for row in self._sql.all(statement, now=to_micros(now), page_size=limit, **place, **given)]
+
+    def update(self, turn: Turn, now: datetime) -> None:
+        changed = self._sql.execute(
+            _UPDATE,
+            turn_id=turn.id,
+            new_content=turn.content,
+            new_parts=optional_json(turn.parts),
+            new_metadata=optional_json(turn.metadata),
+            new_expires_at=optional_micros(turn.expires_at),
+            new_updated_at=to_micros(now),
+        )
+        if not changed:
+            raise LookupError(f"turn {turn.id!r} is gone; nothing was updated")
+
+    def slice(self, user_id: str, session_id: str, *, skip: int, limit: int, now: datetime) -> Sequence[Turn]:
+        place = {"user_id": user_id, "session_id": session_id, "skip": skip, "page_size": limit}
+        return [_turn(row) for row in self._sql.all(_slice(self._sql.hides), now=to_micros(now), **place)]
+
+    def count(self, user_id: str, session_id: str, now: datetime) -> int:
+        row = self._sql.one(_count(self._sql.hides), user_id=user_id, session_id=session_id, now=to_micros(now))
+        return 0 if row is None else int(row[0])
+
+    def newest(
+        self, scope: Scope, where: Filter | None, before_key: int | None, limit: int, now: datetime
+    ) -> Sequence[Turn]:
+        if PRIVATE not in scope.visibilities():
+            return []
+        parameters: dict[str, object] = {"now": to_micros(now), "page_size": limit}
+        if before_key is not None:
+            parameters["before_key"] = before_key
+        statement = _newest(scope, where, before_key is not None, self._sql.hides, parameters)
+        return [_turn(row) for row in self._sql.all(statement, **parameters)]
 
     def mark_promoted(self, user_id: str, session_id: str, first_seq: int, last_seq: int, snapshot_id: str) -> None:
         self._sql.execute(

@@ -15,6 +15,7 @@ from memoranda.testing.store_suite.changes import ChangeRules
 from memoranda.testing.store_suite.control import ControlRules
 from memoranda.testing.store_suite.failures import FailureRules
 from memoranda.testing.store_suite.filtering import FilterRules
+from memoranda.testing.store_suite.images import ImageRules
 from memoranda.testing.store_suite.jobs import JobRules, LeaseRules
 from memoranda.testing.store_suite.memories import HistoryRules, MemoryRules, SlotRules
 from memoranda.testing.store_suite.portable import PortableRules
@@ -33,6 +34,7 @@ ALL_RULES = (
     FailureRules,
     FilterRules,
     HistoryRules,
+    ImageRules,
     IndexRules,
     JobRules,
     LeaseRules,
@@ -60,6 +62,7 @@ __all__ = [
     "FailureRules",
     "FilterRules",
     "HistoryRules",
+    "ImageRules",
     "IndexRules",
     "JobRules",
     "LeaseRules",

@@ -84,6 +84,16 @@ class LinkRules(StoreRules):
             assert tx.links.of(["m1", "m2", "m3"]) == links[:2]
             assert tx.links.of([]) == []
 
+    def test_an_update_keeps_the_ends(self, store: Store, scribe: Scribe) -> None:
+        link = self._link("a", "m2", "m1")
+        changed = replace(link, relation="supports", inverse="is_supported_by", event_time=None, metadata=None)
+        with store.write(PROJECT) as tx:
+            tx.links.insert(link)
+            tx.links.update(replace(changed, source_id="m9", target_id="m8"))
+            assert tx.links.get("a") == changed
+            with pytest.raises(LookupError):
+                tx.links.update(replace(link, id="z"))
+
     def test_delete_removes_exactly_those_named(self, store: Store, scribe: Scribe) -> None:
         with store.write(PROJECT) as tx:
             for link in (self._link("a", "m2", "m1"), self._link("b", "m3", "m1")):

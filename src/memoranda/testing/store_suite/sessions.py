@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from memoranda.engine.ports import SessionAdvance, Store
 from memoranda.engine.records import Identity, Session, SnapshotState
 from memoranda.engine.scope import Scope
@@ -16,11 +18,51 @@ def _advance(store: Store, user: str, session: str, count: int = 1, minutes: flo
         return tx.sessions.advance(SessionAdvance(Identity(user, "agent", session), count, later(minutes=minutes)))
 
 
+def _session(user: str, session: str, **fields: object) -> Session:
+    plain = Session(user, session, "", 0, 0, NOW, NOW, NOW, NOW)
+    return replace(plain, **fields)  # type: ignore[arg-type]  # fields of a Session, by the caller's word
+
+
 class SessionRules(StoreRules):
     """``SessionRows``: a session is (project, user, session id)."""
 
     def test_numbers_go_on_without_a_gap(self, store: Store, scribe: Scribe) -> None:
         assert [_advance(store, "alice", "s", count).last_seq for count in (1, 3, 1)] == [1, 4, 5]
+
+    def test_a_session_without_turns_comes_back_as_it_was_written(self, store: Store, scribe: Scribe) -> None:
+        written = _session(
+            "alice", "s", metadata={"a": [1]}, runtime_config={"b": 2}, extraction_policy={"mode": "off"}
+        )
+        with store.write(PROJECT) as tx:
+            assert tx.sessions.insert(written) is True
+            assert tx.sessions.insert(_session("alice", "s")) is False
+        with store.read(PROJECT) as tx:
+            assert tx.sessions.get("alice", "s") == written
+        assert _advance(store, "alice", "s", minutes=1).runtime_config == {"b": 2}
+
+    def test_an_update_leaves_numbers_and_owners_alone(self, store: Store, scribe: Scribe) -> None:
+        before = _advance(store, "alice", "s", 3)
+        changed = replace(before, summary={"text": "x"}, runtime_state={"n": 1}, updated_at=later(days=1))
+        with store.write(PROJECT) as tx:
+            tx.sessions.update(replace(changed, agent_id="other", last_seq=99))
+            assert tx.sessions.get("alice", "s") == changed
+            with pytest.raises(LookupError):
+                tx.sessions.update(_session("alice", "not there"))
+
+    def test_sessions_of_a_scope_come_latest_first(self, store: Store, scribe: Scribe) -> None:
+        for hour, (user, agent) in enumerate([("alice", "x"), ("alice", ""), ("bob", "x")]):
+            with store.write(PROJECT) as tx:
+                tx.sessions.insert(_session(user, f"s{hour}", agent_id=agent, created_at=later(hours=hour)))
+        with store.read(PROJECT) as tx:
+
+            def ids(scope: Scope, limit: int | None = None) -> list[str]:
+                return [session.session_id for session in tx.sessions.query(scope, limit)]
+
+            assert ids(Scope()) == ["s2", "s1", "s0"]
+            assert ids(Scope(), 2) == ["s2", "s1"]
+            assert ids(Scope(user_id="alice")) == ["s1", "s0"]
+            assert ids(Scope(agent_id="")) == ["s1"]
+            assert ids(Scope(user_id="alice", agent_id="x", session_id="s0")) == ["s0"]
 
     def test_two_users_with_one_session_id_share_no_numbers(self, store: Store, scribe: Scribe) -> None:
         _advance(store, "alice", "s", 5)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from memoranda.engine.ports import Store
 from memoranda.engine.scope import Scope
 from memoranda.testing.samples import NOW, PROJECT, Scribe, later
@@ -24,9 +28,44 @@ class TurnRules(StoreRules):
             idempotency_key="key",
             event_time=later(days=-400),
             expires_at=later(days=1),
+            parts={"content": [{"type": "text", "text": "🙂"}]},
         )
         with store.read(PROJECT) as tx:
             assert tx.turns.get([turn.id]) == [turn]
+
+    def test_an_update_changes_what_was_said_and_nothing_else(self, store: Store, scribe: Scribe) -> None:
+        turn = scribe.turn("x", metadata={"a": 1}, parts={"b": 2})
+        changed = replace(turn, content="y", metadata=None, parts=None, expires_at=later(days=2))
+        with store.write(PROJECT) as tx:
+            tx.turns.update(replace(changed, role="other", turn_seq=9), later(hours=1))
+            assert tx.turns.get([turn.id]) == [changed]
+            with pytest.raises(LookupError):
+                tx.turns.update(replace(turn, id="nobody"), NOW)
+
+    def test_slices_and_counts_take_what_is_alive(self, store: Store, scribe: Scribe) -> None:
+        turns = [scribe.turn(text) for text in "abcd"]
+        scribe.turn("z", "bob")
+        scribe.turn("e", expires_at=later(hours=1))
+        with store.write(PROJECT) as tx:
+            tx.turns.delete([turns[1].id])
+        kept = [turns[0], turns[2], turns[3]]
+        with store.read(PROJECT) as tx:
+            assert tx.turns.count("alice", "s1", later(hours=1)) == 3
+            assert tx.turns.count("alice", "s1", NOW) == 4
+            assert tx.turns.slice("alice", "s1", skip=0, limit=9, now=later(hours=1)) == kept
+            assert tx.turns.slice("alice", "s1", skip=1, limit=1, now=NOW) == kept[1:2]
+            assert tx.turns.slice("alice", "s1", skip=9, limit=1, now=NOW) == []
+
+    def test_the_newest_of_a_scope_come_latest_first(self, store: Store, scribe: Scribe) -> None:
+        first, second = scribe.turn("a", agent_id="x"), scribe.turn("b", session="s2")
+        third = scribe.turn("c", "bob")
+        with store.read(PROJECT) as tx:
+            assert tx.turns.newest(Scope(), None, None, 9, NOW) == [third, second, first]
+            assert tx.turns.newest(Scope(), None, third.key, 1, NOW) == [second]
+            assert tx.turns.newest(Scope(user_id="alice"), None, None, 9, NOW) == [second, first]
+            assert tx.turns.newest(Scope(agent_id=""), None, None, 9, NOW) == [third, second]
+            assert tx.turns.newest(Scope(session_id="s2"), None, None, 9, NOW) == [second]
+            assert tx.turns.newest(Scope(visibility="org"), None, None, 9, NOW) == []
 
     def test_absent_content_and_empty_content_differ(self, store: Store, scribe: Scribe) -> None:
         absent, empty = scribe.turn(None), scribe.turn("")
