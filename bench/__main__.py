@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from bench import drain, recall, searches, server, starting, turns
+from bench import drain, postgres, recall, searches, server, starting, turns
 from bench.figures import Figure, as_json, table
 from bench.options import Options
 
@@ -20,6 +20,7 @@ MEASURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "recall": recall.measure,
     "drain": drain.measure,
     "server": server.measure,
+    "postgres": postgres.measure,
 }
 CONVERSATIONS = "MEMORANDA_LOCOMO"
 

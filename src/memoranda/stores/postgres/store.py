@@ -95,7 +95,8 @@ class PostgresStore(SqlStore):
                 "made as a whole or not at all. Ask again: with its idempotency key it is not made twice",
                 code="COMMIT_UNKNOWN",
             )
-        return MemoryStoreError(f"{self._location}: {first_line(error)}; nothing was written, try again")
+        again = ", try again" if isinstance(error, psycopg.OperationalError | SQLAlchemyError) else ""
+        return MemoryStoreError(f"{self._location}: {first_line(error)}; nothing was written{again}")
 
 
 def _within(project_id: str) -> str:
