@@ -33,11 +33,13 @@ check: $(VENV)/.stamp  ## format, lint, types, layers, shape, generated files: w
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.shape
 	$(BIN)/python -m tools.generate_async --check
+	$(BIN)/python -m tools.generate_reference --check
 
-fmt: $(VENV)/.stamp  ## format, fix what can be fixed, generate AsyncMemory
+fmt: $(VENV)/.stamp  ## format, fix what can be fixed, generate AsyncMemory and the reference
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/python -m tools.generate_async
+	$(BIN)/python -m tools.generate_reference
 
 bench: $(VENV)/.stamp  ## speed, as ratios within one run
 	$(BIN)/python -m bench $(ARGS)
