@@ -32,7 +32,8 @@ from memoranda.threads.thread_summaries import SUMMARY_TOKENS, ThreadSummaries, 
 
 logger = logging.getLogger(__name__)
 
-_QUERY: Final = 2_000
+_QUERY: Final = 500
+"""How much of topics and summary is searched for, in characters: a long query costs much and tells little more."""
 _UNKNOWN_DISTANCE: Final = 1.0
 _SECTION: Final = 8
 """What a section costs more once it is not empty, in characters."""
@@ -78,7 +79,7 @@ class ThreadCard(ThreadSummaries):
         if last is None:
             return _fitted(request, "", (), self._latest(request), [])
         text, topics = self._told(request)
-        query = "\n".join(part for part in (text, "; ".join(topics)) if part).strip()
+        query = "\n".join(part for part in ("; ".join(topics), text) if part).strip()
         found = self._relevant(request, query, last) if query else self._latest(request)
         recent = [read_message(each) for each in last[-request.recent :]] if request.recent else []
         return _fitted(request, text, topics, found, recent)

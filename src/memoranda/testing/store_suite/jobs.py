@@ -67,6 +67,31 @@ class JobRules(StoreRules):
             seq=found.seq,
         )
 
+    def test_the_jobs_of_a_lane_can_be_claimed_before_they_are_due(self, store: Store, scribe: Scribe) -> None:
+        enqueue(
+            store,
+            sample_job("other"),
+            sample_job("first", lane="l", run_at=later(minutes=9)),
+            sample_job("second", lane="l"),
+        )
+        with store.write(PROJECT) as tx:
+            assert not tx.jobs.leased_in("l", NOW)
+            found = tx.jobs.claim(
+                kinds=KINDS,
+                extractors=("",),
+                embedders=("",),
+                now=NOW,
+                lease_until=later(minutes=1),
+                token="t",
+                lane="l",
+            )
+            assert found is not None
+            assert found.id == "first"
+            assert tx.jobs.leased_in("l", NOW)
+            assert not tx.jobs.leased_in("l", later(minutes=2))
+        assert claim_id(store) == "other"
+        assert claim_id(store) is None
+
     def test_the_earliest_due_job_is_first(self, store: Store, scribe: Scribe) -> None:
         enqueue(store, sample_job("late", run_at=later(minutes=2)), sample_job("early", run_at=later(minutes=1)))
         assert claim_id(store) is None
