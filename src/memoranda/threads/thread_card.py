@@ -51,6 +51,7 @@ class ThreadCard(ThreadSummaries):
         min_relevant_results_by_type: dict[str, int] | NotSet | None = NOT_SET,
         metadata_filter: JsonObject | NotSet | None = NOT_SET,
         include_invalid_results: bool | NotSet = NOT_SET,
+        *,
         token_budget: int | NotSet | None = NOT_SET,
         soft_token_budget: int | NotSet | None = NOT_SET,
     ) -> ContextCard:
