@@ -179,8 +179,8 @@ class TestLlm:
         assert [part["type"] for part in body["input"][1]["content"]] == ["input_text", "input_image"]
         assert body["text"]["format"]["schema"] == _SCHEMA
         assert "max_tokens" not in body
-        with pytest.raises(ValueError, match="another Llm"):
-            llm.generate("hi", api_type="chat_completions")
+        assert llm.generate("hi", api_type="chat_completions") == LlmResponse("{}")
+        assert provider.requests[1].path == CHAT
         with pytest.raises(ValueError, match="Responses"):
             Llm("anthropic/m", api_type=LlmApiType.RESPONSES)
 

@@ -42,6 +42,7 @@ class Embedder(IEmbedder):
         model: str,
         api_base: str | NotSet | None = NOT_SET,
         api_key: str | NotSet | None = NOT_SET,
+        *,
         embedding_dimension: int | NotSet | None = NOT_SET,
         max_input_tokens: int | NotSet | None = NOT_SET,
         normalize: bool | NotSet = NOT_SET,

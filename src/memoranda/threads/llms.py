@@ -51,7 +51,7 @@ class Llm(ILlm):
     where that is given (extra ``openai``); ``"<provider>/<model>"`` through the ``litellm`` package (extra
     ``litellm``). The key is ``api_key``, else that of the provider's environment variable. ``max_concurrent_requests``
     is 16; None sets no bound. ``temperature``, ``max_tokens``, ``reasoning_effort`` and further keywords are parameters
-    of every request, which those of a call replace. ``api_type`` is chat completions unless it says otherwise.
+    of every request, which those of a call replace, ``api_type`` too, which is chat completions by default.
     ``stream`` changes nothing: an answer is given whole.
     ``enable_structured_output_reminder`` repeats a schema in the prompt; unset, that is done where the model takes no
     schema. Raises ``ValueError`` for a wrong argument or a missing key; a call raises ``RuntimeError``.
@@ -62,6 +62,7 @@ class Llm(ILlm):
         model: str,
         api_base: str | NotSet | None = NOT_SET,
         api_key: str | NotSet | None = NOT_SET,
+        *,
         api_type: LlmApiType | str | NotSet | None = NOT_SET,
         stream: bool | NotSet = NOT_SET,
         temperature: float | NotSet = NOT_SET,
@@ -83,7 +84,7 @@ class Llm(ILlm):
         self._reminds = first_set(enable_structured_output_reminder, default=False)
         self._supports_vision = given(supports_vision)
         self._image_limits = image_limits(image_input_limit_config)
-        self._lock = threading.Lock()
+        self._lock, self._looking = threading.Lock(), threading.Lock()
         parameters = only_given(temperature=temperature, max_tokens=max_tokens, reasoning_effort=reasoning_effort)
         transport = {"key_file": key_file, "cert_file": cert_file, "ca_file": ca_file}
         access = access_of(
@@ -94,7 +95,9 @@ class Llm(ILlm):
             max_concurrency=max_concurrent_requests,
         )
         self._defaults = {**parameters, **default_kwargs}
-        self._model: Conversing = chat_model_at(model, access, responses=self.api_type is LlmApiType.RESPONSES)
+        self._access = access
+        self._models: dict[LlmApiType, Conversing] = {}
+        self._model_of(self.api_type)
 
     def __repr__(self) -> str:
         return f"Llm({self.model!r})"
@@ -103,12 +106,11 @@ class Llm(ILlm):
         self, prompt: LlmPrompt, *, response_json_schema: Mapping[str, object] | None = None, **kwargs: Any
     ) -> LlmResponse:
         """Answer a prompt; keywords are parameters of this request. Raises ``RuntimeError`` for any failure."""
-        if _api_type(kwargs.pop("api_type", self.api_type)) is not self.api_type:
-            raise ValueError(f"{self!r} is asked by {self.api_type.value}; give the other api_type to another Llm")
+        api_type = _api_type(kwargs.pop("api_type", self.api_type))
         kwargs.pop("stream", None)
-        started = self._tell_start(prompt, response_json_schema, kwargs)
+        started = self._tell_start(api_type, prompt, response_json_schema, kwargs)
         try:
-            reply = self._ask(prompt, response_json_schema, kwargs)
+            reply = self._ask(self._model_of(api_type), prompt, response_json_schema, kwargs)
         except Exception as error:
             _tell_end(self.model, started, success=False, error_type=type(error).__name__)
             raise
@@ -132,7 +134,7 @@ class Llm(ILlm):
     @property
     def supports_vision(self) -> bool:
         """Whether the model takes images: what the caller said, else what one small request with an image shows."""
-        with self._lock:
+        with self._looking:
             if self._supports_vision is None:
                 self._supports_vision = self._sees()
             return self._supports_vision
@@ -140,24 +142,37 @@ class Llm(ILlm):
     def _sees(self) -> bool:
         parts = [_text_part("Which colour is this?"), _image_part(_PROBE, "image/png")]
         try:
-            reply = asked(lambda: self._model.converse([{"role": "user", "content": parts}]))
+            reply = asked(lambda: self._model_of(self.api_type).converse([{"role": "user", "content": parts}]))
         except ModelError:
             return False
         return bool(reply.text.strip())
 
-    def _ask(self, prompt: LlmPrompt, schema: Mapping[str, object] | None, options: Mapping[str, object]) -> ChatReply:
+    def _model_of(self, api_type: LlmApiType) -> Conversing:
+        with self._lock:
+            if api_type not in self._models:
+                responses = api_type is LlmApiType.RESPONSES
+                self._models[api_type] = chat_model_at(self.model, self._access, responses=responses)
+            return self._models[api_type]
+
+    def _ask(
+        self, model: Conversing, prompt: LlmPrompt, schema: Mapping[str, object] | None, options: Mapping[str, object]
+    ) -> ChatReply:
         messages = messages_of_prompt(prompt)
         check_request(messages, self._image_limits)
         sent = [_chat_message(message) for message in messages]
         if schema is not None and self._reminds:
             sent.append({"role": "user", "content": f"{_REMINDER}\n{json.dumps(schema)}"})
-        reply = asked(lambda: self._model.converse(sent, schema=schema, options=options))
+        reply = asked(lambda: model.converse(sent, schema=schema, options=options))
         if not reply.text.strip():
             raise ModelError(f"{self.model} gave an empty answer")
         return reply
 
     def _tell_start(
-        self, prompt: LlmPrompt, schema: Mapping[str, object] | None, options: Mapping[str, object]
+        self,
+        api_type: LlmApiType,
+        prompt: LlmPrompt,
+        schema: Mapping[str, object] | None,
+        options: Mapping[str, object],
     ) -> str | None:
         if not (listened_to(LlmGenerationStartedEvent) or listened_to(LlmGenerationCompletedEvent)):
             return None
@@ -165,7 +180,7 @@ class Llm(ILlm):
             component=LLM,
             event_name="llm.generation.started",
             model=self.model,
-            api_type=self.api_type.value,
+            api_type=api_type.value,
             prompt=prompt,
             response_json_schema=schema,
             tools=options.get("tools"),
