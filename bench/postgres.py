@@ -178,14 +178,17 @@ def _texts(app: str, owner: str, options: Options) -> Iterator[Figure]:
             handle = memory.bind(MemoryRequestContext(user_id=f"reader {user}", session_id="s"))
             for _ in range(max(1, options.times(1000) // 250)):
                 handle.record_turns([{"role": "user", "content": text} for text in texts.sentences(250, WORDS)])
+            for number, text in enumerate(texts.sentences(options.times(200), WORDS)):
+                handle.save_semantic(label=f"memory {number}", text=text)
         with psycopg.connect(owner, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
         handle = memory.bind(MemoryRequestContext(user_id="reader 5", session_id="s"))
         questions = texts.sentences(options.times(300) + 20, 6)
-        for name, sources, target in (
-            ("turns found by words", {"stm"}, 5.0),
-            ("context of three sources, no embedding", {"stm", "semantic", "episodic"}, 10.0),
+        three = partial(handle.build_context, enabled_sources={"stm", "semantic", "episodic"})
+        for name, call, target in (
+            ("text search, a user's memories", partial(handle.search_semantic, mode="text"), 5.0),
+            ("context of three sources, no embedding", three, 10.0),
         ):
-            asked = [partial(handle.build_context, question, enabled_sources=sources) for question in questions]
+            asked = [partial(call, question) for question in questions]
             taken = Times.of([seconds(ask) for ask in asked][20:])
             yield Figure(name, taken.p50, target=target, note=taken.tail)
