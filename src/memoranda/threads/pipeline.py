@@ -233,8 +233,9 @@ class _Probing:
         return max(end - 1, self._protected)
 
     def _pair_is_discarded(self, end: int) -> bool:
-        ranks = range(self._start(end), end + 1)
-        return all(self._is_discarded(rank) for rank in ranks)
+        # Both are judged: where the pair stays, the worse of it can still go.
+        verdicts = [self._is_discarded(rank) for rank in range(self._start(end), end + 1)]
+        return all(verdicts)
 
     def _is_discarded(self, rank: int) -> bool:
         if rank not in self._discarded:
