@@ -20,7 +20,7 @@ class BareTurns:
         self._begin = f"BEGIN; SET LOCAL memoranda.project = '{project_id}'".encode()
         self._connection.execute(self._begin)
         self._columns: dict[str, dict[str, list[Any]]] = {}
-        self._inserts: dict[str, sql.Composed] = {}
+        self._inserts: dict[str, bytes] = {}
         for table in _LIKE_A_TURN:
             self._read(table)
         self._connection.execute("COMMIT")
@@ -34,11 +34,11 @@ class BareTurns:
         kept = {name: list(values) for name, values in columns.items() if any(value is not None for value in values)}
         types = (sql.SQL("bigint[]" if isinstance(values[0], int) else "text[]") for values in kept.values())
         self._columns[table] = kept
-        self._inserts[table] = sql.SQL("INSERT INTO {} ({}) SELECT * FROM unnest({})").format(
-            sql.Identifier(table),
-            sql.SQL(", ").join(map(sql.Identifier, kept)),
-            sql.SQL(", ").join(sql.SQL("%s::{}").format(name) for name in types),
-        )
+        names, several = sql.SQL(", ").join(map(sql.Identifier, kept)), table == "postings"
+        marks = sql.SQL(", ").join(sql.SQL("%s::{}").format(name) if several else sql.SQL("%s") for name in types)
+        form = "INSERT INTO {} ({}) SELECT * FROM unnest({})" if several else "INSERT INTO {} ({}) VALUES ({})"
+        # Rendered once: a floor must not pay for composing its statements again each time.
+        self._inserts[table] = sql.SQL(form).format(sql.Identifier(table), names, marks).as_bytes(self._connection)
 
     def record(self) -> None:
         run = self._connection.execute
@@ -53,13 +53,20 @@ class BareTurns:
         changed = {"key": key, "turn_seq": seq, "id": str(uuid.uuid4()), "record_id": str(key)}
         for table, insert in self._inserts.items():
             columns = self._columns[table].items()
-            run(insert, [[changed[name]] * len(values) if name in changed else values for name, values in columns])
+            several = table == "postings"
+            run(insert, [self._sent(changed.get(name), values, several) for name, values in columns])
         run(
             "UPDATE partition_counts SET records = records + 1, total_length = total_length + 20, "
             "generation = generation + 1 WHERE project_id = %(project)s AND user_id = %(user)s",
             self._named,
         )
         run("COMMIT")
+
+    def _sent(self, changed: object, values: list[Any], several: bool) -> object:
+        """Return what is sent for a column: an array for many rows, a value for one."""
+        if not several:
+            return values[0] if changed is None else changed
+        return values if changed is None else [changed] * len(values)
 
     def _number(self, query: str) -> int:
         row = self._connection.execute(query.encode(), self._named).fetchone()

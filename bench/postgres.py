@@ -60,27 +60,27 @@ def _open(url: str) -> Memory:
     return Memory.open(url, project_id=_PROJECT, embedder=None, llm=QuietExtractor(), worker=False)
 
 
-def _recorder(memory: Memory, user: str, count: int) -> Callable[[], object]:
-    """Return a call that records the next turn of a user."""
-    texts = iter(Texts(len(user)).sentences(count + _WARM_UP + 1, WORDS))
+def _recorder(memory: Memory, user: str) -> Callable[[], object]:
+    """Return a call that records a turn of a user: always of the same words, which the floor writes as well."""
+    text = Texts(1).sentences(1, WORDS)[0]
     handle = memory.bind(MemoryRequestContext(user_id=user, session_id="one"))
-    return lambda: handle.record_turn(role="user", content=next(texts))
+    return lambda: handle.record_turn(role="user", content=text)
 
 
 def _turn(url: str, count: int) -> Figure:
     with _open(url) as memory:
-        _recorder(memory, "floor", 1)()
+        _recorder(memory, "floor")()
         with closing(BareTurns(url, _PROJECT, "floor")) as bare:
-            ours, floor = alternately([_recorder(memory, "ann", count), bare.record], count, warm_up=_WARM_UP)
+            ours, floor = alternately([_recorder(memory, "ann"), bare.record], count, warm_up=_WARM_UP)
     note = f"{ours.tail}; floor {floor.tail}"
     return Figure("record_turn", ours.p50, floor=floor.p50, target=2.5, judged=Judged.RATIO, note=note)
 
 
 def _client(url: str, user: str, bare: bool, count: int, start: Barrier) -> None:
     with _open(url) as memory:
-        _recorder(memory, user, 1)()
+        _recorder(memory, user)()
         with closing(BareTurns(url, _PROJECT, user)) as floor:
-            record = floor.record if bare else _recorder(memory, f"{user} {bare}", count)
+            record = floor.record if bare else _recorder(memory, f"{user} {bare}")
             for _ in range(_WARM_UP):
                 record()
             start.wait()
@@ -145,7 +145,8 @@ _NEAREST = (
 def _vectors(app: str, random: np.random.Generator, rows: int, count: int) -> Figure:
     asked = [random.normal(size=DIMENSION).tolist() for _ in range(count + _WARM_UP)]
     query = LegQuery(Scope(user_id="user 7"), SEMANTIC, (IndexState.CURRENT,), NOW)
-    mine, theirs = iter(asked), iter(asked)
+    # The bare statement is given its parameter ready-made.
+    mine, theirs = iter(asked), iter([str(vector) for vector in asked])
     same = 0
     with closing(PostgresStore.open(app)) as store, psycopg.connect(app, autocommit=True) as bare:
 
@@ -155,7 +156,7 @@ def _vectors(app: str, random: np.random.Generator, rows: int, count: int) -> Fi
 
         def floor() -> list[int]:
             bare.execute("BEGIN; SET LOCAL memoranda.project = 'bench'")
-            found = bare.execute(_NEAREST, ("user 7", str(next(theirs)))).fetchall()
+            found = bare.execute(_NEAREST, ("user 7", next(theirs))).fetchall()
             bare.execute("COMMIT")
             return [int(row[0]) for row in found]
 
