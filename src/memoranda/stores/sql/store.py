@@ -155,7 +155,7 @@ class SqlStore(ABC):
                 end(sql)
         except BaseException as error:
             self._connections.discard(connection)
-            self._raise_wrapped(error, committing=committing)
+            _raise_wrapped(self, error, committing=committing)
             raise
         self._connections.give(connection)
 
@@ -165,13 +165,13 @@ class SqlStore(ABC):
             return self._begin(project_id, begin)
         except Exception as error:
             if not self._is_lost(error):
-                self._raise_wrapped(error)
+                _raise_wrapped(self, error)
                 raise
         self._connections.forget_idle()
         try:
             return self._begin(project_id, begin)
         except Exception as error:
-            self._raise_wrapped(error)
+            _raise_wrapped(self, error)
             raise
 
     def _begin(self, project_id: str, begin: Callable[[Executor], None]) -> tuple[Connection, Executor]:
@@ -184,13 +184,14 @@ class SqlStore(ABC):
             raise
         return connection, sql
 
-    def _raise_wrapped(self, error: BaseException, *, committing: bool = False) -> None:
-        """Raise our error for a driver's."""
-        wrapped = self._wrapped(error, committing=committing) if isinstance(error, Exception) else None
-        if wrapped is not None:
-            raise wrapped from error
-
     def close(self) -> None:
         if not self._closed:
             self._closed = True
             self._connections.close()
+
+
+def _raise_wrapped(store: SqlStore, error: BaseException, *, committing: bool = False) -> None:
+    """Raise our error for a driver's."""
+    wrapped = store._wrapped(error, committing=committing) if isinstance(error, Exception) else None
+    if wrapped is not None:
+        raise wrapped from error
