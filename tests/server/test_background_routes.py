@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 
 from memoranda.engine.extraction.items import ExtractedItem, SourceTurn
 from memoranda.engine.jobs.failure import FailureClass, WorkError
+from memoranda.runtime.fleet import Fleet
+from memoranda.runtime.hosting import EngineHost
 from memoranda.server.access.principal import OpenGatekeeper
 from memoranda.server.app import create_app
 from memoranda.server.settings import ServerSettings
@@ -54,6 +57,28 @@ def test_waiting_promotes_and_says_when_all_is_done(http: httpx.Client) -> None:
     http.post("/turns", json=TURN)
     assert http.post("/wait", json={"timeout": 20, "promote": True}).json() == {"idle": True}
     assert http.get("/turns").json()["items"][0]["promoted"] is True
+
+
+def test_many_who_wait_leave_the_server_to_others(own_http: httpx.Client, host: EngineHost) -> None:
+    host.leave_work_to(lambda project_id: None)  # to a fleet that comes later
+    own_http.post("/turns", json=TURN)
+    own_http.post("/promote", json={})
+    answers: list[object] = []
+
+    def wait() -> None:
+        answers.append(httpx.post(f"{own_http.base_url}wait", json={"timeout": 20}, timeout=30).json())
+
+    waiting = [threading.Thread(target=wait) for _ in range(60)]  # more than there are threads for handlers
+    for thread in waiting:
+        thread.start()
+    assert own_http.get("/status").json()["jobs"]["pending"] > 0
+    assert answers == []
+    fleet = Fleet(host)
+    fleet.start()
+    for thread in waiting:
+        thread.join()
+    fleet.stop()
+    assert answers == [{"idle": True}] * 60
 
 
 @pytest.mark.parametrize("timeout", [-1, 21, "NaN"])

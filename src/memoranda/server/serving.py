@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import signal
@@ -17,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message
 
 from memoranda.runtime.fleet import Fleet, FleetSettings
 from memoranda.runtime.hosting import EngineHost
@@ -30,6 +31,7 @@ from memoranda.server.settings import ServerSettings
 logger = logging.getLogger(__name__)
 
 _LOCALHOST: Final = "localhost"
+_NOWHERE: Final = "/api/v1/projects/-/memory/-/-/-/-/-"
 _BACKLOG: Final = 2048
 _LAST_SECONDS: Final = 1.0
 """How long closing waits for who still uses an engine: whatever that is has had its time, and was given back."""
@@ -83,6 +85,7 @@ def serve(serving: Serving, announce: Callable[[str], None]) -> None:
                 if fleet is not None:
                     app.state.metrics.watch(fleet)
                     fleet.start()
+                warm_up(app)
                 server = _server(_guarded(app, serving), settings)
                 url = url_of(settings.host, listener.getsockname()[1])
                 announce(url)
@@ -107,6 +110,20 @@ def work(host: EngineHost, settings: ServingSettings, announce: Callable[[str], 
             fleet.stop(settings.worker_shutdown_seconds)
     finally:
         host.close(timeout=_LAST_SECONDS)
+
+
+def warm_up(app: FastAPI) -> None:
+    """Have the application build its table of routes, which it else does while the first request waits."""
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        """Nobody asked."""
+
+    # No route is there, so that all are looked at, and nothing is counted or logged: this is below what observes.
+    nowhere = {"type": "http", "method": "GET", "path": _NOWHERE, "root_path": "", "headers": [], "query_string": b""}
+    asyncio.run(app.router(nowhere, receive, send))
 
 
 def check_who_can_reach(serving: Serving) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 from memoranda.engine.extraction.items import Extractor
 from memoranda.engine.ids import new_id
 from memoranda.engine.jobs.breaker import Breaker
-from memoranda.engine.jobs.queue import session_extract_lane
+from memoranda.engine.jobs.queue import REREAD, session_extract_lane
 from memoranda.engine.jobs.worker import Worker
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.records import Failure, Job, JobKind, JobState, Snapshot, SnapshotState, VectorState
@@ -115,8 +115,7 @@ class BackgroundService:
             self.promote()
         pause = _FIRST_LOOK
         while True:
-            self._hurry(deadline)
-            left = self._busy()
+            left = self._hurry(deadline)
             if left == 0:
                 return
             if deadline is not None and time.monotonic() >= deadline:
@@ -124,15 +123,20 @@ class BackgroundService:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_LOOK)
 
-    def _hurry(self, deadline: float | None) -> None:
+    def hurry(self, timeout: float) -> int:
+        """Have due jobs run now and return how many are due or running, without waiting for them.
+
+        Where nobody else runs them the caller's thread does, for about ``timeout`` seconds.
+        """
+        return self._hurry(time.monotonic() + timeout)
+
+    def _hurry(self, deadline: float | None) -> int:
         if self._wake_others is not None:
             self._wake_others()
         elif self.worker.running:
             self.worker.wake()
         else:
             self.worker.run_until_idle(deadline)
-
-    def _busy(self) -> int:
         with self._store.read(self._project_id) as tx:
             return self._busy_in(tx, self._clock.now())
 
@@ -209,7 +213,7 @@ class BackgroundService:
             if not waiting:
                 return 0
             tx.index.set_vector_state(waiting, VectorState.PENDING)
-        if failure.snapshot_id:
+        if failure.snapshot_id and REREAD not in payload:
             snapshot = tx.snapshots.get(failure.snapshot_id)
             if snapshot is None:
                 return 0

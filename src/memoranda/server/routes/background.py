@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from fastapi.concurrency import run_in_threadpool
 
 from memoranda.sdk.errors import MemoryNotFoundError
 from memoranda.sdk.models import FailureEntry, FailurePage, StatusReport
 from memoranda.server.answers import answer
-from memoranda.server.dependencies import MemoryRoute, Right, TheCall, needs
+from memoranda.server.dependencies import Call, MemoryRoute, Right, TheCall, needs
 from memoranda.server.documents import Tag, told
 from memoranda.server.examples import FAILURE, PROMOTION, STATUS
 from memoranda.server.schemas.management import (
@@ -24,6 +27,10 @@ from memoranda.server.schemas.management import (
 
 router = APIRouter(route_class=MemoryRoute)
 
+_FIRST_LOOK = 0.005
+_LONGEST_LOOK = 0.1
+"""How long, in seconds, somebody who waits may not notice that the work is done."""
+
 
 @router.post("/promote", **told(Tag.BACKGROUND, {"results": [PROMOTION]}, model=Promotions))
 @needs(Right.WRITE)
@@ -34,14 +41,31 @@ def promote(call: TheCall, body: PromoteBody) -> Response:
 
 
 @router.post("/wait", **told(Tag.BACKGROUND, {"idle": True}, model=Idle))
-@needs(Right.WRITE_ALL)
-def wait(call: TheCall, body: WaitBody) -> Response:
+@needs(Right.WRITE_ALL, runtime=False)
+async def wait(call: TheCall, body: WaitBody) -> Response:
     """Promote what waits (unless told not to) and answer when no job is due, or after `timeout` seconds."""
-    try:
-        call.runtime.wait_until_idle(timeout=body.timeout, promote=body.promote)
-    except TimeoutError:
-        return answer({"idle": False})
-    return answer({"idle": True})
+    deadline, pause = time.monotonic() + body.timeout, _FIRST_LOOK
+    if body.promote:
+        await run_in_threadpool(_promote_all, call)
+    while True:
+        left = deadline - time.monotonic()
+        if await run_in_threadpool(_busy, call, left) == 0:
+            return answer({"idle": True})
+        if left <= 0:
+            return answer({"idle": False})
+        # Between two looks nobody who waits holds a thread, a lease or a connection.
+        await asyncio.sleep(min(left, pause))
+        pause = min(2 * pause, _LONGEST_LOOK)
+
+
+def _promote_all(call: Call) -> None:
+    with call.host.runtime(call.principal.project_id) as runtime:
+        runtime.engine.background.promote()
+
+
+def _busy(call: Call, left: float) -> int:
+    with call.host.runtime(call.principal.project_id) as runtime:
+        return runtime.engine.background.hurry(max(0.0, left))
 
 
 @router.get("/status", **told(Tag.BACKGROUND, STATUS, model=StatusReport))
