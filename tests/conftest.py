@@ -16,8 +16,16 @@ settings.load_profile("memoranda")
 # The shipped suites tell what they compared, like tests of our own.
 pytest.register_assert_rewrite("memoranda.testing")
 
+_ADDRESS = " at 0x"
 _LOOPBACK = ("127.", "::1", "localhost")
 _SETTINGS = ("MEMORANDA_", "AGENTIC_MEMORY_")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse names that differ from process to process: tests that run side by side are told apart by them."""
+    unstable = [item.nodeid for item in items if _ADDRESS in item.nodeid]
+    if unstable:
+        raise pytest.UsageError(f"give these parameters an id, theirs holds an address: {', '.join(unstable)}")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -73,7 +73,7 @@ def test_a_negation_takes_records_without_the_field_and_negated_membership_what_
         ({"a": {"$array_contains": [[1]]}}, "FILTER_VALUE_TYPE"),
         ({"a": {1, 2}}, "FILTER_VALUE_TYPE"),
         ({"a": float("nan")}, "FILTER_VALUE_TYPE"),
-        ({"a": [object()]}, "FILTER_VALUE_TYPE"),
+        pytest.param({"a": [object()]}, "FILTER_VALUE_TYPE", id="any object"),
         ({"a": list(range(500))}, "FILTER_TOO_LARGE"),
         ({"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": {"j": {"k": 1}}}}}}}}}}}, "FILTER_TOO_LARGE"),
     ],
