@@ -120,3 +120,18 @@ def test_without_a_stack_the_folders_own_configuration_counts(tmp_path: Path) ->
     (tmp_path / ".git").mkdir()
     assert stack_config(tmp_path) == tmp_path / "project-config.yaml"
     assert nearest_config(tmp_path) is None
+
+
+def test_options_of_the_original_without_a_meaning_here_say_so(run: Run, where: list[str]) -> None:
+    none = ["--org-id", "o", "--context", "prod", *where]
+    run("memory", "configure", write(DEBUG), "-y", *where)
+    done = run("memory", "apply", "--upgrade", "--force", "--json", *none)
+    assert (done.code, done.json["applied"]) == (0, True)
+    assert [line.partition(":")[2].partition(" has")[0].strip() for line in done.err.splitlines()[:2]] == [
+        "--org-id",
+        "--context",
+    ]
+    assert done.err.splitlines()[2].startswith("memoranda: there is no image to upgrade")
+    again = run("memory", "configure", write(DEBUG), "-y", *none)
+    status = run("memory", "status", *none)
+    assert [(each.code, len(each.err.splitlines())) for each in (again, status)] == [(0, 2), (0, 2)]

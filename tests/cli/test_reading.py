@@ -17,6 +17,7 @@ READERS = (
     ("context", "walnuts"),
     ("history", "x"),
     ("status",),
+    ("changes",),
     ("promote",),
     ("failures", "list"),
     ("failures", "show", "x"),
@@ -49,7 +50,7 @@ def test_missing_store_in_a_url_is_not_made(run: Run, tmp_path: Path, store: str
 @pytest.mark.parametrize(
     ("store", "reason"),
     [
-        ("postgresql://host/db", "cannot be opened by this version"),
+        ("mysql://host/db", "cannot be opened by this version"),
         ("empty.db", "is an empty file, not a store"),
         ("text.db", "file is not a database"),
         ("folder", "cannot be opened"),

@@ -218,3 +218,11 @@ def test_the_curl_line_of_the_original_gives_a_token(run: Run, url: str, tmp_pat
     run("service-account", "delete", new["service_account"]["client_id"])
     ended = subprocess.run([*asked, status], capture_output=True, timeout=30)
     assert (ended.returncode, json.loads(ended.stdout)["code"]) == (22, "ACCOUNT_INACTIVE")
+
+
+def test_an_organisation_may_be_named_and_means_nothing(run: Run, shop: str) -> None:
+    made = create(run, "--org-id", "acme", "--json")
+    client_id = made.json["service_account"]["client_id"]  # type: ignore[index]
+    listed = run("service-account", "list", "--project-id", shop, "--org-id", "acme", "--json")
+    assert (made.code, listed.code, client_id in listed.out) == (0, 0, True)
+    assert made.err == listed.err == "memoranda: --org-id has no effect: a store has projects and no organisations\n"

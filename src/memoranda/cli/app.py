@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from memoranda._version import __version__
+from memoranda.cli.changes_command import changes_command
 from memoranda.cli.config_command import config_app
 from memoranda.cli.db_command import db_app
 from memoranda.cli.delete_command import delete_user_command
@@ -121,6 +122,7 @@ app.command("ingest")(ingest_command)
 app.command("search")(search_command)
 app.command("context")(context_command)
 app.command("history")(history_command)
+app.command("changes")(changes_command)
 app.command("status")(status_command)
 app.command("promote")(promote_command)
 app.command("reembed")(reembed_command)

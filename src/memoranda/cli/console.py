@@ -68,6 +68,11 @@ def say(text: str = "") -> None:
     out().print(Text(plain(text)), soft_wrap=True)
 
 
+def note(text: str) -> None:
+    """Print one line for a person on stderr, where it is in no script's way."""
+    err().print(Text(f"memoranda: {plain(text)}"), soft_wrap=True)
+
+
 def write(text: str) -> None:
     """Print stored text as it is into a file or pipe, and without control characters on a terminal."""
     sys.stdout.write((plain(text) if sys.stdout.isatty() else text).rstrip("\n") + "\n")

@@ -9,11 +9,11 @@ from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from memoranda.cli.console import print_json, say
+from memoranda.cli.console import note, print_json, say
 from memoranda.cli.ending import KEPT, CommandError, WrongUsageError
 from memoranda.cli.memory_target import ServerTarget, StoreTarget, Told, target
 from memoranda.cli.nearest import stack_config
-from memoranda.cli.options import JsonOption, StoreOption
+from memoranda.cli.options import ContextOption, JsonOption, OrgOption, StoreOption, note_unused
 from memoranda.cli.store import named_store
 
 memory_app = typer.Typer(help="A project's configuration: store it, apply it, see how the project is.")
@@ -60,10 +60,13 @@ def configure_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     base_url: BaseUrlOption = None,
     project_id: ProjectOption = None,
+    org_id: OrgOption = None,
+    context: ContextOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Store the memory block of a project configuration. Storing is not applying: see `memory apply`."""
+    note_unused(org_id=org_id, context=context)
     file = path or stack_config(Path.cwd())
     if not file.is_file():
         raise WrongUsageError(f"there is no {str(file)!r}; name a project-config.yaml")
@@ -87,13 +90,24 @@ def apply_command(
     ctx: typer.Context,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Of the original; has no effect: there is no image to upgrade.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Of the original; has no effect, as --upgrade has none.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait, up to 5 minutes, until the project is ready.")] = False,
     base_url: BaseUrlOption = None,
     project_id: ProjectOption = None,
+    org_id: OrgOption = None,
+    context: ContextOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Put the stored configuration into force, on every server of the store. When that fails, nothing changes."""
+    note_unused(org_id=org_id, context=context)
+    if upgrade or force:
+        note("there is no image to upgrade: the memory server is this package, whose version is the installed one")
     with _target(ctx, store, base_url, project_id) as chosen:
         told = chosen.told()
         applied = False if dry_run else chosen.apply()
@@ -116,6 +130,8 @@ def status_command(
     *,
     base_url: BaseUrlOption = None,
     project_id: ProjectOption = None,
+    org_id: OrgOption = None,
+    context: ContextOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
@@ -123,6 +139,7 @@ def status_command(
 
     Exit code 3 when it is not ready.
     """
+    note_unused(org_id=org_id, context=context)
     with _target(ctx, store, base_url, project_id) as chosen:
         told = chosen.told()
     if as_json:

@@ -113,3 +113,10 @@ def show_history(states: Sequence[memoranda.MemoryEntry]) -> None:
 def validity(state: memoranda.MemoryEntry) -> str:
     """Return from when until when a memory held."""
     return f"{day(state.valid_from)} to {'now' if state.valid_to is None else day(state.valid_to)}"
+
+
+def show_changes(changes: Sequence[memoranda.ChangeEntry]) -> None:
+    """Print changes, one a line: position, time, what happened to which record of whom."""
+    for each in changes:
+        whose = "" if each.user_id is None else f" of {plain(each.user_id)}"
+        say(f"{each.position:>8}  {minute(each.at)}  {each.entity} {each.operation}  {plain(each.entity_id)}{whose}")

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import typer
 
+from memoranda.cli.console import note
 from memoranda.cli.ending import WrongUsageError
 
 SOURCES: Final = ("stm", "semantic", "episodic", "procedural", "taxonomic")
@@ -50,6 +51,14 @@ TimeoutOption: TypeAlias = Annotated[
 NoWaitOption: TypeAlias = Annotated[
     bool, typer.Option("--no-wait", help="Leave the background work to the next process that runs it.")
 ]
+OrgOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--org-id", metavar="ID", help="Of the original; has no effect: there are only projects."),
+]
+ContextOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--context", metavar="NAME", help="Of the original; has no effect: --base-url names the server."),
+]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 
 ALL_SOURCES: Final = ",".join(SOURCES)
@@ -64,6 +73,14 @@ def parse_sources(text: str) -> tuple[str, ...]:
     if not names:
         raise WrongUsageError(f"--sources names none; choose from {', '.join(SOURCES)}")
     return tuple(dict.fromkeys(names))
+
+
+def note_unused(*, org_id: str | None = None, context: str | None = None) -> None:
+    """Say on stderr of each option of the original that was given and means nothing here why that is so."""
+    if org_id is not None:
+        note("--org-id has no effect: a store has projects and no organisations")
+    if context is not None:
+        note("--context has no effect: the server is named by --base-url or AGENTIC_MEMORY_BASE_URL")
 
 
 def require_given(name: str, value: str) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from memoranda.cli.administering import DEFAULT_PROJECT, DEFAULT_URL, LimitOption, administered, grace_of, hours_of
 from memoranda.cli.console import cell, counted, minute, out, print_json, say, table
-from memoranda.cli.options import JsonOption, StoreOption, require_given
+from memoranda.cli.options import JsonOption, OrgOption, StoreOption, note_unused, require_given
 from memoranda.cli.store import named_store
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def create_command(
         ),
     ] = None,
     project_id: ProjectOption = DEFAULT_PROJECT,
+    org_id: OrgOption = None,
     base_url: UrlOption = DEFAULT_URL,
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -73,6 +74,7 @@ def create_command(
     """Make a service account and print its secret, which is shown this once and kept nowhere."""
     from memoranda.server import AccountDraft
 
+    note_unused(org_id=org_id)
     hours = hours_of("--secret-expires-in", secret_expires_in)
     draft = AccountDraft(require_given("NAME", name), roles, description, hours, tuple(allowed or ()))
     with administered(named_store(ctx, store)) as administration:
@@ -86,12 +88,14 @@ def list_command(
     *,
     limit: LimitOption = 50,
     project_id: ProjectOption = DEFAULT_PROJECT,
+    org_id: OrgOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Print the service accounts of a project, those that were ended too."""
     from memoranda.server import ServiceAccountView
 
+    note_unused(org_id=org_id)
     with administered(named_store(ctx, store)) as administration:
         page = administration.accounts.list(project_id, limit=limit)
     views = [ServiceAccountView.of(each) for each in page.items]
@@ -114,12 +118,14 @@ def get_command(
     *,
     client_id: ClientArgument,
     project_id: GivenProjectOption = None,
+    org_id: OrgOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Print all that is kept of a service account, but for what its secrets hash to."""
     from memoranda.server import ServiceAccountView
 
+    note_unused(org_id=org_id)
     with administered(named_store(ctx, store)) as administration:
         project = administration.project_of(client_id, project_id)
         view = ServiceAccountView.of(administration.accounts.get(project, client_id))
@@ -136,11 +142,13 @@ def rotate_command(
         str, typer.Option("--grace-period", metavar="TIME", help="How long the present secret stays good, 0h to 7d.")
     ] = "7d",
     project_id: GivenProjectOption = None,
+    org_id: OrgOption = None,
     base_url: UrlOption = DEFAULT_URL,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Give a service account a new secret. The present one stays good for a while; rotating again ends that."""
+    note_unused(org_id=org_id)
     hours = hours_of("--secret-expires-in", secret_expires_in)
     grace = grace_of("--grace-period", grace_period)
     with administered(named_store(ctx, store)) as administration:
@@ -155,12 +163,14 @@ def delete_command(
     *,
     client_id: ClientArgument,
     project_id: GivenProjectOption = None,
+    org_id: OrgOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """End a service account and its tokens, at once and for good. It stays listed."""
     from memoranda.server import ServiceAccountView
 
+    note_unused(org_id=org_id)
     with administered(named_store(ctx, store)) as administration:
         project = administration.project_of(client_id, project_id)
         view = ServiceAccountView.of(administration.accounts.delete(project, client_id))
