@@ -108,6 +108,7 @@ def dev_up_command(
         say(f"  export AGENTIC_MEMORY_BASE_URL={url}")
         say("  unset AGENTIC_MEMORY_PROJECT_ID AGENTIC_MEMORY_SERVICE_ACCOUNT_TOKEN")
         say()
+        say("Sessions are distilled when they fall quiet; at once: memoranda promote")
         say(f"API: {url}/docs")
 
     run_dev_server(options, announce)

@@ -7,6 +7,7 @@ One thread stores what has gathered, and the requests await it on the event loop
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ from memoranda.sdk.errors import MemoryServerError
 from memoranda.sdk.models import TurnInput, WriteTurnResult
 from memoranda.server.dependencies import Call, require_given
 from memoranda.server.schemas.turns import TurnBody
+
+logger = logging.getLogger(__name__)
 
 _MOST_THREADS: Final = 8
 """How many projects are written to at a time."""
@@ -97,6 +100,7 @@ class TurnWriter:
         except MemoryServerError as error:  # Of the store: one by one they would wait for it one after the other.
             return [error] * len(group)
         except Exception as error:  # noqa: BLE001 - told to whom it concerns; nothing was stored
+            logger.debug("turns.refused", extra={"error": type(error).__name__, "turns": len(group)})
             if len(group) == 1:
                 return [error]
             # Whom it concerns shows when each is stored alone.
