@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 
@@ -15,6 +16,10 @@ settings.load_profile("memoranda")
 
 # The shipped suites tell what they compared, like tests of our own.
 pytest.register_assert_rewrite("memoranda.testing")
+
+# A shell that starts a job in the background has it ignore Ctrl-C, and so do the processes that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _ADDRESS = " at 0x"
 _LOOPBACK = ("127.", "::1", "localhost")

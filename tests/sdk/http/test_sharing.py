@@ -79,10 +79,13 @@ def test_event_loops_at_the_same_time_share_a_handle(server: ScriptedServer) -> 
 
 
 def test_many_tasks_share_a_handle_without_threads(server: ScriptedServer) -> None:
+    before = set(threading.enumerate())
+
     async def main() -> set[str]:
         async with AsyncMemory(base_url=server.url) as memory:
             await asyncio.gather(*(memory.search_semantic(str(number)) for number in range(20)))
-            return {thread.name for thread in threading.enumerate() if thread.name.startswith("memoranda")}
+            new = set(threading.enumerate()) - before
+            return {thread.name for thread in new if thread.name.startswith("memoranda")}
 
     assert asyncio.run(main()) == set()
     assert len(server.seen) == 20
