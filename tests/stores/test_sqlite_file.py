@@ -6,12 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.sqlite import SqliteStore
+
+
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -62,6 +67,27 @@ def test_a_file_that_was_replaced_is_an_error(store: SqliteStore, path: Path, tm
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.skipif(sys.platform == "win32", reason="rights as POSIX has them")
+def test_a_folder_that_may_not_be_written_to_is_named() -> None:
+    with TemporaryDirectory() as folder:
+        SqliteStore.open(Path(folder) / "memory.db").close()
+        os.chmod(folder, 0o555)
+        with not_as_root(), pytest.raises(MemoryStoreError, match=f"the folder '{folder}' may not be written to"):
+            SqliteStore.open(Path(folder) / "memory.db")
+
+
+@contextmanager
+def not_as_root() -> Iterator[None]:
+    """Give up the rights of root for a while: they are above all others."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
 def test_a_temporary_store_outlives_a_forked_child() -> None:
     code = f"from {__name__} import leave_a_child; leave_a_child()"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

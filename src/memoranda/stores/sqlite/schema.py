@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable
@@ -29,9 +30,17 @@ def prepare_schema(engine: Engine, file: Path, *, wait_seconds: float) -> None:
     try:
         _patiently(lambda: _prepare(engine, file), wait_seconds)
     except DBAPIError as error:
-        raise MemoryStoreError(f"cannot open {str(file)!r}: {error.orig}") from error
+        raise MemoryStoreError(f"cannot open {str(file)!r}: {error.orig}{_hint(file)}") from error
     except sqlite3.Error as error:
-        raise MemoryStoreError(f"cannot open {str(file)!r}: {error}") from error
+        raise MemoryStoreError(f"cannot open {str(file)!r}: {error}{_hint(file)}") from error
+
+
+def _hint(file: Path) -> str:
+    """Say what of a store may not be written to; the database says of neither that this is why."""
+    for kind, path in (("folder", file.parent), ("file", file)):
+        if path.exists() and not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            return f"; the {kind} {str(path)!r} may not be written to, which reading needs as well"
+    return ""
 
 
 def _patiently(step: Callable[[], None], wait_seconds: float) -> None:
