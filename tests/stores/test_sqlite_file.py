@@ -15,7 +15,6 @@ import pytest
 from memoranda.sdk.errors import MemoryStoreError
 from memoranda.stores.sqlite import SqliteStore
 
-
 NOBODY = 65534
 
 
