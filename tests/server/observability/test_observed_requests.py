@@ -166,4 +166,6 @@ def test_health_tells_of_a_store_that_cannot_be_read(app: FastAPI, host: EngineH
         host.store.close()
         assert httpx.get(f"{url}/health/ready").status_code == 503
         assert httpx.get(f"{url}/health/live").status_code == 200
+        probed = [httpx.head(f"{url}/health/{name}") for name in ("live", "ready")]
+        assert [(answer.status_code, answer.content) for answer in probed] == [(200, b""), (503, b"")]
         assert samples(httpx.get(f"{url}/metrics").text)["memoranda_store_reachable", ()] == 0

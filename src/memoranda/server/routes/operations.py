@@ -21,12 +21,15 @@ router = APIRouter()
 _READY = {"status": "ready", "version": __version__, "schema_version": "0001"}
 
 
+# Some probes ask by HEAD.
+@router.head("/health/live", include_in_schema=False)
 @router.get("/health/live", **told(Tag.OPERATIONS, {"status": "live", "version": __version__}))
 async def live() -> JSONResponse:
     """Say that the process answers. It touches nothing else: restarting helps when this fails, and only then."""
     return JSONResponse({"status": "live", "version": __version__})
 
 
+@router.head("/health/ready", include_in_schema=False)
 @router.get("/health/ready", **told(Tag.OPERATIONS, _READY))
 def ready(request: Request) -> JSONResponse:
     """Say whether requests can be served: the store is there and has the schema that this version knows."""
