@@ -15,7 +15,7 @@ from memoranda.sdk.protocol import DEFAULT_EMBEDDER
 from memoranda.server.access.principal import OpenGatekeeper
 from memoranda.server.app import create_app
 from memoranda.server.settings import ServerSettings
-from tests.server.live import serving
+from tests.server.shared import placed
 
 
 def open_served(
@@ -48,7 +48,7 @@ def open_served(
             fleet = Fleet(host, FleetSettings(threads=2))
             fleet.start()
             stack.callback(fleet.stop, 10.0)
-        url = stack.enter_context(serving(create_app(host, OpenGatekeeper(), ServerSettings(docs=False))))
+        url = stack.enter_context(placed(create_app(host, OpenGatekeeper(), ServerSettings(docs=False))))
         service = stack.enter_context(closing(connect(HttpSettings(url, project_id=project_id))))
         return Memory._over(Connection(service, service, owned=stack.pop_all()), None)
     raise AssertionError("an exit stack swallows nothing")

@@ -58,7 +58,7 @@ def serving(app: ASGIApp) -> Iterator[str]:
     with listening("127.0.0.1", 0) as listener:
         config = uvicorn.Config(app, log_level="critical", access_log=False, ws="none", lifespan="off")
         server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="live-server")
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="live-server", daemon=True)
         thread.start()
         try:
             _wait_until_started(server, thread)
