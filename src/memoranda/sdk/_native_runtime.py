@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import httpx
 
-from memoranda.sdk._pool import TIMEOUT
+from memoranda.sdk._pool import TIMEOUT, trusted
 from memoranda.sdk._responses import chunks_in, core_model
 from memoranda.sdk._wire import Json, encoded, plain, present, procedure_found, source_entry
 from memoranda.sdk.models import ContextResponse, FormatStyle, MemoryChunk, SourceSpec, WriteTurnResult
@@ -43,7 +43,9 @@ class NativeRuntime:
         self._ids = {"org_id": org_id, "project_id": project_id}
         self._execution_id = execution_id_provider
         headers = {} if agent_id is None else dict.fromkeys(_AGENT_HEADERS, agent_id)
-        self._http = httpx.Client(base_url=base_url, headers=headers, timeout=TIMEOUT, follow_redirects=False)
+        self._http = httpx.Client(
+            base_url=base_url, headers=headers, timeout=TIMEOUT, follow_redirects=False, verify=trusted()
+        )
 
     def close(self) -> None:
         """Close the connections; again is harmless."""

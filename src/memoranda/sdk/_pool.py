@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import ssl
 import threading
+from functools import cache
 from time import sleep as pause
 from typing import Any, Final
 
@@ -12,7 +14,7 @@ import httpx
 from memoranda.sdk._settings import HttpSettings
 from memoranda.sdk._wire import Request, encoded
 
-__all__ = ["TIMEOUT", "Pool", "client_arguments", "pause", "request_arguments"]
+__all__ = ["TIMEOUT", "Pool", "client_arguments", "pause", "request_arguments", "trusted"]
 
 TIMEOUT: Final = 30.0
 """Seconds for each of connecting, sending, receiving, and waiting for a free connection."""
@@ -51,7 +53,19 @@ class Pool:
 def client_arguments(settings: HttpSettings) -> dict[str, Any]:
     """Return the arguments of an httpx client of either colour. The token goes out as it is."""
     headers = {} if settings.token is None else {"Authorization": f"Bearer {settings.token}"}
-    return {"base_url": settings.base_url, "headers": headers, "timeout": TIMEOUT, "follow_redirects": False}
+    return {
+        "base_url": settings.base_url,
+        "headers": headers,
+        "timeout": TIMEOUT,
+        "follow_redirects": False,
+        "verify": trusted(),
+    }
+
+
+@cache
+def trusted() -> ssl.SSLContext:
+    """Return whom connections trust, read once: reading it takes longer than most requests."""
+    return httpx.create_ssl_context()
 
 
 def request_arguments(request: Request) -> dict[str, Any]:
