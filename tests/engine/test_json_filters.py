@@ -42,9 +42,8 @@ def test_none_is_a_value_and_not_an_absent_key() -> None:
 
 def test_only_a_list_holds_items() -> None:
     asked = JsonHolds(("a",), 1)
-    assert [json_matches(asked, {"a": each}) for each in ([2, 1], [1.0], [True], [[1]], 1, "1")] == [True, True] + [
-        False
-    ] * 4
+    held: list[object] = [[2, 1], [1.0], [True], [[1]], 1, "1"]
+    assert [json_matches(asked, {"a": each}) for each in held] == [True, True, False, False, False, False]
 
 
 def test_what_is_ours_does_not_count_as_metadata() -> None:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from memoranda.engine.context.selection import Selection, arrange, units_of
-from memoranda.engine.records import PROFILE, SEMANTIC, STM, JsonObject, MemoryRecord, MemoryStatus, Profile, Turn
+from memoranda.engine.records import (
+    IMAGE,
+    PROFILE,
+    SEMANTIC,
+    STM,
+    Image,
+    JsonObject,
+    MemoryRecord,
+    MemoryStatus,
+    Profile,
+    Turn,
+)
 from memoranda.engine.retrieval.hits import Found, Hit
 
 NOON = datetime(2026, 5, 10, 12, 0, tzinfo=UTC)
@@ -71,4 +82,6 @@ def selection(*records: Found) -> Selection:
 def _source(record: Found) -> str:
     if isinstance(record, Profile):
         return PROFILE
+    if isinstance(record, Image):
+        return IMAGE
     return STM if isinstance(record, Turn) else record.kind
