@@ -57,6 +57,10 @@ class TestImage(PostgresRules, store_suite.ImageRules):
     pass
 
 
+class TestImages(PostgresRules, store_suite.ImageRules):
+    pass
+
+
 class TestIndex(PostgresRules, store_suite.IndexRules):
     pass
 

@@ -62,6 +62,10 @@ class TestImage(SqliteRules, store_suite.ImageRules):
     """``ImageRows``."""
 
 
+class TestImages(SqliteRules, store_suite.ImageRules):
+    pass
+
+
 class TestIndex(SqliteRules, store_suite.IndexRules):
     pass
 
