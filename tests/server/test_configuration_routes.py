@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -35,6 +37,31 @@ def test_stored_configuration_is_in_force_once_it_is_synced(http: httpx.Client, 
     with host.runtime("default") as runtime:
         assert runtime.engine.config.log_level == "debug"
     assert http.post("/config/sync").json()["synced"] is False
+
+
+def test_configurations_change_under_those_who_write(http: httpx.Client) -> None:
+    writers, turns, changed = 4, 15, threading.Event()
+
+    def write(number: int) -> list[int]:
+        turn = {"session_id": f"s{number}", "user_id": "u", "role": "user", "content": "x"}
+        answers = [http.post("/turns", json=turn).status_code]
+        while not changed.is_set() or len(answers) < turns:
+            answers.append(http.post("/turns", json=turn).status_code)
+        return answers
+
+    with ThreadPoolExecutor(writers) as pool:
+        writing = [pool.submit(write, number) for number in range(writers)]
+        try:
+            for level in ("debug", "info", "warning", "error"):
+                stored = http.put("/config", json={"memory": {**CONFIG["memory"], "log_level": level}})
+                synced = http.post("/config/sync")
+                assert (stored.status_code, synced.json()["synced"]) == (200, True)
+        finally:
+            changed.set()
+        answers = [each for written in writing for each in written.result()]
+    assert set(answers) == {200}
+    assert http.get("/status").json()["turns"] == len(answers)
+    assert http.get("/config").json()["config"]["log_level"] == "error"
 
 
 def test_configuration_comes_back_as_a_document_that_can_be_sent_again(http: httpx.Client) -> None:
