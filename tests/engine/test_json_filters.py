@@ -47,5 +47,6 @@ def test_only_a_list_holds_items() -> None:
 
 
 def test_what_is_ours_does_not_count_as_metadata() -> None:
-    found = [json_matches(NoMetadata(), each) for each in ({}, {"$agent_memory": {}}, {"a": None})]
+    records: list[dict[str, object]] = [{}, {"$agent_memory": {}}, {"a": None}]
+    found = [json_matches(NoMetadata(), each) for each in records]
     assert found == [True, True, False]
