@@ -1,7 +1,7 @@
 """Project configuration: reading and checking it, and what may never change in it.
 
 The keys are those of the ``memory:`` block of ``project-config.yaml``; ours besides: ``extraction.visibility``,
-``analyser.language``, ``spending`` and ``identity.enforce``.
+``analyser.language``, ``spending``, ``identity.enforce``, ``change_feed`` and ``retention``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from memoranda.engine.config_model import (
     ExtractionPrompt,
     MetadataKey,
     ProjectConfig,
+    RetentionConfig,
     ShortTermConfig,
     SnapshotConfig,
     SourceLegs,
@@ -46,6 +47,7 @@ __all__ = [
     "MetadataKey",
     "Problem",
     "ProjectConfig",
+    "RetentionConfig",
     "ShortTermConfig",
     "SnapshotConfig",
     "SourceLegs",

@@ -167,6 +167,14 @@ class ChangeFeedConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionConfig:
+    """Lifetimes in days of what is written through the thread API: unless it says one, and at the most."""
+
+    default_ttl_days: int | None = None
+    max_ttl_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectConfig:
     """The whole configuration of one project; every field has the default of the documentation.
 
@@ -188,6 +196,7 @@ class ProjectConfig:
     spending: SpendingConfig = SpendingConfig()
     identity: IdentityConfig = IdentityConfig()
     change_feed: ChangeFeedConfig = ChangeFeedConfig()
+    retention: RetentionConfig = RetentionConfig()
 
     @property
     def snapshot(self) -> SnapshotConfig:

@@ -22,6 +22,7 @@ from memoranda.engine.config_model import (
     IdentityConfig,
     MetadataKey,
     ProjectConfig,
+    RetentionConfig,
     ShortTermConfig,
     SnapshotConfig,
     SourceLegs,
@@ -82,6 +83,7 @@ _RESERVED_METADATA_KEYS: Final = frozenset(
     {"org_id", "project_id", "user_id", "agent_id", "content", "embedding", "embedding_model_id", "created_at"}
 )
 
+_MOST_DAYS: Final = 36_500
 _Value = TypeVar("_Value")
 
 
@@ -104,6 +106,7 @@ def read_block(node: Node, path: str | None = None) -> ProjectConfig:
         analyser=_analyser(block),
         spending=_spending(block),
         change_feed=_change_feed(block),
+        retention=_retention(block),
         identity=IdentityConfig(_or(block.section("identity", ("enforce",)).flag("enforce"), IdentityConfig().enforce)),
     )
     _check_short_term_leg(block, config)
@@ -141,6 +144,13 @@ def _change_feed(block: Section) -> ChangeFeedConfig:
     )
 
 
+def _retention(block: Section) -> RetentionConfig:
+    section = block.section("retention", ("default_ttl_days", "max_ttl_days"))
+    return RetentionConfig(
+        section.whole("default_ttl_days", 1, _MOST_DAYS), section.whole("max_ttl_days", 1, _MOST_DAYS)
+    )
+
+
 def _background(block: Section) -> BackgroundExtractionConfig:
     section = block.section("background_extraction", ("snapshot",)).section("snapshot", _SNAPSHOT_KEYS)
     default = SnapshotConfig()
@@ -152,7 +162,7 @@ def _background(block: Section) -> BackgroundExtractionConfig:
             topic_shift_enabled=_or(section.flag("topic_shift_enabled"), default.topic_shift_enabled),
             topic_shift_threshold=_or(section.share("topic_shift_threshold"), default.topic_shift_threshold),
             delete_promoted=_or(section.flag("delete_promoted"), default.delete_promoted),
-            ttl_days=_or(section.whole("ttl_days", 1, 36_500), default.ttl_days),
+            ttl_days=_or(section.whole("ttl_days", 1, _MOST_DAYS), default.ttl_days),
         )
     )
 
