@@ -10,6 +10,7 @@ from memoranda.engine.ids import new_id
 from memoranda.engine.ports import Clock, Store, Transaction
 from memoranda.engine.purge import Purger, PurgeWork
 from memoranda.engine.records import Job, JobKind, JobState, Tombstone
+from memoranda.engine.scope import Scope
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryNotFoundError
 
 _LEASE = timedelta(seconds=60)
@@ -34,23 +35,25 @@ class DeletionService:
         self._clock = clock
         self._changes = purger.changes
 
-    def delete_turn(self, turn_id: str, *, user_id: str | None = None) -> DeletionCounts:
+    def delete_turn(self, turn_id: str, *, user_id: str | None = None, keep_derived: bool = False) -> DeletionCounts:
         """Remove a turn, what was extracted from it alone, and its snapshot when no turn of it is left.
 
-        Raises ``MemoryNotFoundError``.
+        With ``keep_derived`` the turn goes alone. Raises ``MemoryNotFoundError``.
         """
         with self._store.write(self._project_id) as tx:
             found = [turn for turn in tx.turns.get([turn_id]) if user_id in (None, turn.user_id)]
             if not found:
                 raise MemoryNotFoundError(f"there is no turn {turn_id!r} that this call may see", code="NOT_FOUND")
+            if keep_derived:
+                return self._purger.drop_turns(tx, found)
             counts = self._purger.remove_turns(tx, found)
             snapshot_id = found[0].snapshot_id
             return counts + self._purger.remove_snapshots(tx, [snapshot_id] if snapshot_id else [])
 
-    def delete_session(self, session_id: str, *, user_id: str | None = None) -> DeletionCounts:
+    def delete_session(self, session_id: str, *, user_id: str | None = None, written: bool = False) -> DeletionCounts:
         """Remove a session of one user, or of every user who has one of this id; all zero when there is none.
 
-        What was written directly stays, as does what has other sources.
+        What was written directly stays, as does what has other sources; with ``written`` all of it goes.
         """
         if not session_id.strip():
             raise MemoryBadRequestError("session_id is blank; name the session to delete", code="INVALID_REQUEST")
@@ -58,7 +61,28 @@ class DeletionService:
             owners = [session.user_id for session in tx.sessions.owners(session_id)]
             named = [owner for owner in owners if user_id in (None, owner)]
             started = [self._start(tx, owner, session_id) for owner in named]
+            if written:
+                removed = self._purger.remove_written(tx, Scope(user_id=user_id, session_id=session_id))
+                started.append((None, removed))
         return self._finish(started)
+
+    def delete_agent(self, agent_id: str) -> DeletionCounts:
+        """Remove an agent: its sessions, all else that names it, and its profile last; a call that is cut short is
+        finished by another. Raises ``MemoryBadRequestError`` for a blank id.
+        """
+        if not agent_id.strip():
+            raise MemoryBadRequestError("agent_id is blank; name the agent to delete", code="INVALID_REQUEST")
+        with self._store.read(self._project_id) as tx:
+            sessions = tx.sessions.query(Scope(agent_id=agent_id))
+        counts = DeletionCounts()
+        for session in sessions:
+            counts += self.delete_session(session.session_id, user_id=session.user_id, written=True)
+        scope, done = Scope(agent_id=agent_id), False
+        while not done:
+            with self._store.write(self._project_id) as tx:
+                removed, done = self._purger.remove_of_agent(tx, scope)
+            counts += removed
+        return counts
 
     def delete_user(self, user_id: str) -> DeletionCounts:
         """Remove everything of a user, at any visibility. What is written later under the same id lives.

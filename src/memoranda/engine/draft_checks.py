@@ -52,7 +52,10 @@ def checked_draft(draft: MemoryDraft, config: ProjectConfig) -> MemoryDraft:
     )
     if cleaned.kind not in BUILT_IN_KINDS:
         cleaned = replace(cleaned, domain=namespace_path(cleaned.domain))
-    check_texts(cleaned.kind, cleaned.content, cleaned.domain, cleaned.name)
+    if cleaned.id is not None:
+        _check_id(cleaned.id)
+    if not cleaned.may_be_blank:
+        check_texts(cleaned.kind, cleaned.content, cleaned.domain, cleaned.name)
     return cleaned
 
 
@@ -77,6 +80,11 @@ def check_ttl_days(ttl_days: float | None) -> None:
     """Raise unless a lifetime is None or a number of days above 0."""
     if ttl_days is not None and not 0 < ttl_days <= MAX_TTL_DAYS:
         raise _refused(f"ttl_days is {ttl_days!r}; it must be above 0 and at most {MAX_TTL_DAYS}")
+
+
+def _check_id(memory_id: str) -> None:
+    if not require_storable_id("memory id", memory_id).strip():
+        raise _refused(f"the memory id {memory_id!r} is blank; leave it out to have one made")
 
 
 def _identity(name: str, value: str) -> str:

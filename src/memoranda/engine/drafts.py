@@ -19,8 +19,9 @@ class MemoryDraft:
     """A memory as it is handed in.
 
     ``domain`` and ``name`` carry the natural key as in ``MemoryRecord``. ``upsert`` makes it replace the record of the
-    same natural key. ``event_time`` defaults to now; ``ttl_days`` counts from now. ``turn_ids`` and ``snapshot_id`` are
-    its sources.
+    same natural key. ``event_time`` defaults to now; ``ttl_days`` counts from now, and ``expires_at`` says the end
+    itself. ``turn_ids`` and ``snapshot_id`` are its sources. ``id`` is the caller's, where the caller has one; a memory
+    that is not ``valid`` is written as no longer current.
     """
 
     kind: str
@@ -41,6 +42,10 @@ class MemoryDraft:
     turn_ids: tuple[str, ...] = ()
     snapshot_id: str = ""
     upsert: bool = False
+    id: str | None = None
+    expires_at: datetime | None = None
+    valid: bool = True
+    may_be_blank: bool = False
 
     @property
     def natural_slot(self) -> str | None:
@@ -119,7 +124,9 @@ _COLUMNS_OF_FIELDS: Final = {
 class MemoryChanges:
     """What an update changes; ``fields`` replaces single fields of the kind, and a field given as None goes.
 
-    ``metadata=None`` clears it, ``ttl_days=None`` keeps the record forever. ``event_time`` is when the new state began.
+    ``metadata=None`` clears it, ``ttl_days=None`` keeps the record forever, and ``expires_at`` says the end itself.
+    ``event_time`` is when the new state began. ``valid`` sets by hand whether the record is current,
+    ``said_at`` the time of the event in the caller's own words.
     """
 
     content: str | Unset = UNSET
@@ -130,6 +137,10 @@ class MemoryChanges:
     fields: Mapping[str, object] = field(default_factory=dict)
     event_time: datetime | Unset = UNSET
     ttl_days: float | Unset | None = UNSET
+    expires_at: datetime | Unset | None = UNSET
+    valid: bool | Unset = UNSET
+    said_at: str | Unset | None = UNSET
+    may_be_blank: bool = False
 
     def columns(self, record: MemoryRecord) -> dict[str, str]:
         """Return the text columns that change, those written as fields of the kind included."""

@@ -100,6 +100,10 @@ class EmbeddingService:
         """Return a caller's own vector, checked and normalised; raises ``MemoryBadRequestError`` if unfit."""
         return RecordVectors(key, self._name, (quantised(self._checked(vector)),))
 
+    def given_pieces(self, key: int, vectors: Sequence[Sequence[float]]) -> RecordVectors:
+        """Return a caller's own vectors of a record's pieces; raises ``MemoryBadRequestError`` if one is unfit."""
+        return RecordVectors(key, self._name, tuple(quantised(self._checked(vector)) for vector in vectors))
+
     def given_query(self, vector: Sequence[float]) -> list[float]:
         """Return a caller's own query vector, checked and normalised."""
         checked: list[float] = self._checked(vector).tolist()

@@ -33,6 +33,8 @@ from memoranda.engine.records import (
 
 TAG_VALUE: Final = "$tag"
 DOMAIN_VALUE: Final = "$domain"
+INDEX_TEXTS: Final = "$index_texts"
+"""The field of a memory's body with the texts that are searched in place of its content."""
 
 
 def entry_for_turn(turn: Turn, analyser: Analyser, config: ProjectConfig, *, embed: bool = False) -> IndexEntry:
@@ -134,8 +136,10 @@ def turn_text(turn: Turn) -> str:
 
 
 def memory_text(record: MemoryRecord) -> str:
-    """Return what of a memory is searched and embedded, by kind."""
-    return "\n".join(part for part in _parts(record) if part)
+    """Return what of a memory is searched and embedded: texts of the caller's own, else what its kind says."""
+    own = record.body.get(INDEX_TEXTS)
+    parts = _all_strings(own) if own else _parts(record)
+    return "\n".join(part for part in parts if part)
 
 
 def _parts(record: MemoryRecord) -> Iterator[str]:

@@ -23,10 +23,12 @@ from memoranda.engine.ids import new_id
 from memoranda.engine.indexing import entry_for_memory
 from memoranda.engine.jobs.planner import JobPlanner
 from memoranda.engine.memory_states import (
+    by_hand,
     expiry,
     is_expired,
     needs_reindexing,
     new_record,
+    said_at,
     same_state,
     slot_after,
     slot_taken,
@@ -42,6 +44,7 @@ from memoranda.engine.records import (
     VectorState,
 )
 from memoranda.engine.text import clean_text, normal_statement
+from memoranda.sdk.errors import MemoryConflictError
 
 INVERSES = {
     "supersedes": "superseded_by",
@@ -129,7 +132,10 @@ class MemoryWriter:
         self, tx: Transaction, draft: MemoryDraft, vectors: Vectors, *, retired_at: datetime | None = None
     ) -> Written:
         now = self._clock.now()
+        self._free_id(tx, draft.id)
         record = new_record(draft, key=tx.projects.allocate_keys(1), now=now)
+        if not draft.valid:
+            record = by_hand(replace(record, status=MemoryStatus.SUPERSEDED, valid_to=max(now, record.valid_from)))
         if retired_at is not None:
             record = replace(record, status=MemoryStatus.SUPERSEDED, valid_to=retired_at)
         tx.memories.insert([record])
@@ -137,6 +143,15 @@ class MemoryWriter:
         self.changes.memory(tx, Operation.CREATED, record)
         state = self._index(tx, record, vectors)
         return Written(record, SaveStatus.CREATED, state)
+
+    def _free_id(self, tx: Transaction, memory_id: str | None) -> None:
+        """Raise when a caller's id is another memory's; one whose lifetime has ended is removed."""
+        for taken in tx.memories.get([memory_id]) if memory_id is not None else ():
+            if not is_expired(taken, self._clock.now()):
+                raise MemoryConflictError(
+                    f"there is a memory {memory_id!r} already; update it or choose another id", code="MEMORY_EXISTS"
+                )
+            self.remove(tx, [taken])
 
     # --- changing
 
@@ -153,8 +168,12 @@ class MemoryWriter:
             if taken is not None and taken.id != record.id:
                 raise slot_taken(taken)
         if changed == record:
-            return Written(record, SaveStatus.REPEATED, self._keep_vectors(tx, record, vectors))
-        return self._write_version(tx, record, changed, vectors)
+            written = Written(record, SaveStatus.REPEATED, self._keep_vectors(tx, record, vectors))
+        else:
+            written = self._write_version(tx, record, changed, vectors)
+        if isinstance(changes.valid, Unset):
+            return written
+        return replace(written, record=self.set_valid(tx, written.record, valid=changes.valid))
 
     def changed(self, record: MemoryRecord, changes: MemoryChanges) -> MemoryRecord:
         """Return the record as these changes leave it (version and times of the write aside), checked."""
@@ -172,9 +191,14 @@ class MemoryWriter:
         if not isinstance(changes.ttl_days, Unset):
             check_ttl_days(changes.ttl_days)
             changed = replace(changed, expires_at=expiry(changes.ttl_days, self._clock.now()))
+        if not isinstance(changes.expires_at, Unset):
+            changed = replace(changed, expires_at=changes.expires_at)
         if not isinstance(changes.event_time, Unset):
             changed = replace(changed, event_time=changes.event_time)
-        check_texts(changed.kind, changed.content, changed.domain, changed.name)
+        if not isinstance(changes.said_at, Unset):
+            changed = replace(changed, provenance=said_at(changed.provenance, changes.said_at))
+        if not changes.may_be_blank:
+            check_texts(changed.kind, changed.content, changed.domain, changed.name)
         return replace(changed, slot=slot_after(record, changed))
 
     def _write_version(self, tx: Transaction, old: MemoryRecord, changed: MemoryRecord, vectors: Vectors) -> Written:
@@ -276,6 +300,17 @@ class MemoryWriter:
         self.changes.update_memory(tx, restored)
         tx.index.set_state([record.key], IndexState.CURRENT)
         return restored
+
+    def set_valid(self, tx: Transaction, record: MemoryRecord, *, valid: bool) -> MemoryRecord:
+        """Say by hand whether a record is current; links that are deleted later do not undo it."""
+        if valid and record.status is MemoryStatus.CURRENT:
+            return record
+        if valid:
+            return self.restore(tx, by_hand(record, retired=False))
+        retired = self.retire(tx, record, self._clock.now()) if record.status is MemoryStatus.CURRENT else record
+        marked = by_hand(retired)
+        tx.memories.update(marked)
+        return marked
 
     def current_in_slot(self, tx: Transaction, kind: str, user_id: str, slot: str) -> MemoryRecord | None:
         """Return the record in a slot. One that is expired or hidden by a deletion is removed first."""

@@ -31,11 +31,17 @@ LONGEST_EMBEDDED_AT_ONCE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SaveRequest:
-    """A draft with what belongs to the call: its idempotency key and the caller's own vector for the text."""
+    """A draft with what belongs to the call: its idempotency key and the caller's own vectors for its text."""
 
     draft: MemoryDraft
     idempotency_key: str | None = None
     embedding: Sequence[float] | None = None
+    embeddings: Sequence[Sequence[float]] | None = None
+
+    @property
+    def given(self) -> Sequence[Sequence[float]] | None:
+        """The caller's own vectors, one for each piece."""
+        return self.embeddings if self.embedding is None else (self.embedding,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,14 @@ class _Prepared:
 
     vectors: Mapping[int, Vectors]
     refused: Mapping[int, Refusal]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSaves:
+    """Saves that are checked and embedded, and not written yet."""
+
+    requests: Sequence[SaveRequest]
+    embedded: _Prepared
 
 
 class MemoryService(MemoryReader):
@@ -92,19 +106,21 @@ class MemoryService(MemoryReader):
         *,
         user_id: str | None = None,
         embedding: Sequence[float] | None = None,
+        embeddings: Sequence[Sequence[float]] | None = None,
     ) -> Written:
         """Write a new version; the id stays. Raises ``MemoryNotFoundError`` and ``MemoryConflictError``."""
         with self._store.read(self._project_id) as tx:
             before = self._owned(tx, memory_id, user_id)
         after = self._writer.changed(before, changes)
-        given = {0: embedding} if embedding is not None else {}
+        own = embeddings if embedding is None else (embedding,)
+        given = {0: own} if own is not None else {}
         changes_text = needs_reindexing(before, after)
         prepared = self._embed({0: memory_text(after)} if changes_text else {}, given)
         with self._store.write(self._project_id) as tx:
             record = self._owned(tx, memory_id, user_id)
             vectors = prepared.vectors.get(0)
             # What another call changed in between may be what the vector does not say.
-            if embedding is None and memory_text(self._writer.changed(record, changes)) != memory_text(after):
+            if own is None and memory_text(self._writer.changed(record, changes)) != memory_text(after):
                 vectors = None
             written = self._writer.update(tx, record, changes, vectors=vectors)
             self._keep_refusal(tx, written, prepared.refused.get(0))
@@ -130,17 +146,29 @@ class MemoryService(MemoryReader):
             raise MemoryBadRequestError("idempotency_key must not be blank; leave it out", code="INVALID_REQUEST")
         return replace(request, draft=checked_draft(request.draft, self._config))
 
+    def prepared(self, requests: Sequence[SaveRequest]) -> PreparedSaves:
+        """Check and embed saves, for a transaction that is the caller's; raises ``MemoryBadRequestError``."""
+        return self._prepared([self._checked(request) for request in requests])
+
+    def write(self, tx: Transaction, saves: PreparedSaves) -> list[Written]:
+        """Write prepared saves in order."""
+        numbered = enumerate(saves.requests)
+        return [self._save_one(tx, request, position, saves.embedded) for position, request in numbered]
+
     def _save_all(self, requests: Sequence[SaveRequest]) -> list[Written]:
+        saves = self._prepared(requests)
+        with self._store.write(self._project_id) as tx:
+            return self.write(tx, saves)
+
+    def _prepared(self, requests: Sequence[SaveRequest]) -> PreparedSaves:
         now = self._clock.now()
         texts = {
             position: memory_text(new_record(request.draft, key=0, now=now))
             for position, request in enumerate(requests)
-            if request.embedding is None
+            if request.given is None
         }
-        given = {at: request.embedding for at, request in enumerate(requests) if request.embedding is not None}
-        prepared = self._embed(texts, given)
-        with self._store.write(self._project_id) as tx:
-            return [self._save_one(tx, request, position, prepared) for position, request in enumerate(requests)]
+        given = {at: request.given for at, request in enumerate(requests) if request.given is not None}
+        return PreparedSaves(requests, self._embed(texts, given))
 
     def _save_one(self, tx: Transaction, request: SaveRequest, position: int, prepared: _Prepared) -> Written:
         draft, key = request.draft, request.idempotency_key
@@ -168,10 +196,10 @@ class MemoryService(MemoryReader):
         rows = tx.search.documents([record.key])
         return Written(record, SaveStatus.REPEATED, rows[0].vector_state if rows else VectorState.NONE)
 
-    def _embed(self, texts: Mapping[int, str], given: Mapping[int, Sequence[float]]) -> _Prepared:
+    def _embed(self, texts: Mapping[int, str], given: Mapping[int, Sequence[Sequence[float]]]) -> _Prepared:
         """Embed before the transaction; what is long or fails for now is stored without, and a job follows."""
         texts = {at: text for at, text in texts.items() if len(text) <= LONGEST_EMBEDDED_AT_ONCE}
-        vectors: dict[int, Vectors] = {at: self._embedding.given(at, vector) for at, vector in given.items()}
+        vectors: dict[int, Vectors] = {at: self._embedding.given_pieces(at, own) for at, own in given.items()}
         if not self._embedding.available or not texts:
             return _Prepared(vectors, {})
         try:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from memoranda.engine.drafts import MemoryDraft
 from memoranda.engine.ids import new_id
 from memoranda.engine.indexing import memory_text
 from memoranda.engine.natural_keys import slot_of
-from memoranda.engine.records import PROCEDURAL, MemoryRecord
+from memoranda.engine.records import PROCEDURAL, JsonObject, MemoryRecord
 from memoranda.sdk.errors import MemoryConflictError
 
 
@@ -30,6 +32,23 @@ def _place(record: MemoryRecord) -> tuple[object, ...]:
 def expiry(ttl_days: float | None, now: datetime) -> datetime | None:
     """Return when a lifetime that starts now ends."""
     return None if ttl_days is None else now + timedelta(days=ttl_days)
+
+
+RETIRED_BY_HAND: Final = "retired_by_hand"
+SAID_AT: Final = "said_at"
+"""Keys of a record's provenance: that a caller said it no longer holds, and a caller's words for when it happened."""
+
+
+def by_hand(record: MemoryRecord, *, retired: bool = True) -> MemoryRecord:
+    """Return a record with the note that it was retired by hand, or without it."""
+    kept = {name: value for name, value in record.provenance.items() if name != RETIRED_BY_HAND}
+    return replace(record, provenance={**kept, RETIRED_BY_HAND: True} if retired else kept)
+
+
+def said_at(provenance: JsonObject, text: str | None) -> JsonObject:
+    """Return a provenance with a caller's words for the time of the event, or without any."""
+    kept = {name: value for name, value in provenance.items() if name != SAID_AT}
+    return kept if text is None else {**kept, SAID_AT: text}
 
 
 def state_then(states: Iterable[MemoryRecord], moment: datetime) -> MemoryRecord | None:
@@ -60,7 +79,7 @@ def same_state(record: MemoryRecord, draft: MemoryDraft) -> bool:
 
 def new_record(draft: MemoryDraft, *, key: int, now: datetime) -> MemoryRecord:
     """Return a new record of a draft, its times and slot filled in."""
-    began, record_id = draft.event_time or now, new_id()
+    began, record_id = draft.event_time or now, draft.id or new_id()
     return MemoryRecord(
         id=record_id,
         key=key,
@@ -80,7 +99,7 @@ def new_record(draft: MemoryDraft, *, key: int, now: datetime) -> MemoryRecord:
         agent_id=draft.agent_id,
         session_id=draft.session_id,
         metadata=draft.metadata,
-        expires_at=expiry(draft.ttl_days, now),
+        expires_at=draft.expires_at or expiry(draft.ttl_days, now),
         origin=draft.origin,
         provenance=draft.provenance,
     )

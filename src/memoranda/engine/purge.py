@@ -89,6 +89,11 @@ class Purger:
 
     def remove_turns(self, tx: Transaction, turns: Sequence[Turn]) -> DeletionCounts:
         """Remove turns with their images, and the memories that were extracted from them alone."""
+        counts = self.drop_turns(tx, turns)
+        return counts + self._writer.delete(tx, tx.sources.remove_turns([turn.id for turn in turns]))
+
+    def drop_turns(self, tx: Transaction, turns: Sequence[Turn]) -> DeletionCounts:
+        """Remove turns with their images alone: what was extracted from them stays, and names them as sources."""
         ids, keys = [turn.id for turn in turns], [turn.key for turn in turns]
         rows = tx.search.documents(keys)
         self.changes.turns_deleted(tx, ids)
@@ -97,8 +102,31 @@ class Purger:
             vectors=sum(row.vector_state is VectorState.PRESENT for row in rows),
             turns=tx.turns.delete(ids),
         )
-        counts += remove_images_of_turns(tx, ids)
-        return counts + self._writer.delete(tx, tx.sources.remove_turns(ids))
+        return counts + remove_images_of_turns(tx, ids)
+
+    def remove_of_agent(self, tx: Transaction, scope: Scope) -> tuple[DeletionCounts, bool]:
+        """Remove at most one batch of what an agent has outside its sessions, or at last its profile, which is told."""
+        turns = tx.turns.newest(scope, None, None, self.batch, _BEFORE_ANY)
+        if turns:
+            return self.remove_turns(tx, turns), False
+        everything = MemoryQuery(scope=scope, now=_BEFORE_ANY, statuses=tuple(MemoryStatus), limit=self.batch)
+        memories = tx.memories.query(everything)
+        if memories:
+            return self._writer.remove(tx, memories), False
+        images = tx.images.query(ImageQuery(scope, _BEFORE_ANY, limit=self.batch))
+        if images:
+            return remove_images(tx, images), False
+        return self._remove_profile_of(tx, "agent", scope.agent_id or ""), True
+
+    def remove_written(self, tx: Transaction, scope: Scope) -> DeletionCounts:
+        """Remove every memory and image of a scope, those that were written directly too."""
+        counts = DeletionCounts()
+        everything = MemoryQuery(scope=scope, now=_BEFORE_ANY, statuses=tuple(MemoryStatus), limit=self.batch)
+        while memories := tx.memories.query(everything):
+            counts += self._writer.remove(tx, memories)
+        while images := tx.images.query(ImageQuery(scope, _BEFORE_ANY, limit=self.batch)):
+            counts += remove_images(tx, images)
+        return counts
 
     def forget_in_feed(self, tx: Transaction, work: PurgeWork) -> None:
         """Remove the entries of the change feed that name the user of a deletion, those of later writes excepted."""
@@ -161,8 +189,14 @@ class Purger:
         profile = tx.profiles.get("user", work.user_id)
         if profile is None or profile.key > work.upto_key:
             return DeletionCounts()
+        return self._remove_profile_of(tx, "user", work.user_id)
+
+    def _remove_profile_of(self, tx: Transaction, subject: str, profile_id: str) -> DeletionCounts:
+        profile = tx.profiles.get(subject, profile_id)
+        if profile is None:
+            return DeletionCounts()
         postings = tx.index.remove([profile.key])
-        return DeletionCounts(postings=postings, profiles=tx.profiles.delete("user", work.user_id))
+        return DeletionCounts(postings=postings, profiles=tx.profiles.delete(subject, profile_id))
 
 
 class PurgeHandler:

@@ -410,7 +410,9 @@ class JobRows(Protocol):
         """Remove pending jobs of a user or session that is being deleted; purge jobs stay."""
         ...
 
-    def busy(self, now: datetime, *, extractors: Sequence[str], embedders: Sequence[str]) -> int:
+    def busy(
+        self, now: datetime, *, extractors: Sequence[str], embedders: Sequence[str], session_id: str | None = None
+    ) -> int:
         """Return the number of jobs that are under a lease, or are due and could run with these providers.
 
         Jobs that wait behind a lane's head that is not due, or that wants another provider, are not counted.

@@ -9,6 +9,7 @@ from functools import partial
 
 from memoranda.engine.analyser import Analyser
 from memoranda.engine.config import ProjectConfig
+from memoranda.engine.drafts import UNSET, Unset
 from memoranda.engine.feed.log import ChangeLog
 from memoranda.engine.ids import new_id
 from memoranda.engine.indexing import entry_for_turn
@@ -19,14 +20,15 @@ from memoranda.engine.records import Identity, JsonObject, Session, Turn
 from memoranda.engine.scope import Scope
 from memoranda.engine.text import clean_object, clean_text, require_storable_id, require_text
 from memoranda.engine.turn_groups import Groups
-from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError
+from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError, MemoryNotFoundError
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDraft:
     """A turn as a caller hands it in. ``event_time`` defaults to now; ``ttl_days`` counts from now.
 
-    ``extraction_policy`` holds for the session's turns of this write, in place of the session's own.
+    ``extraction_policy`` holds for the session's turns of this write, in place of the session's own. ``id`` is the
+    caller's, where the caller has one; ``expires_at`` is the end of the lifetime itself.
     """
 
     identity: Identity
@@ -42,11 +44,24 @@ class TurnDraft:
     event_time: datetime | None = None
     ttl_days: float | None = None
     extraction_policy: JsonObject | None = None
+    id: str | None = None
+    parts: JsonObject | None = None
+    expires_at: datetime | None = None
 
     @property
     def place(self) -> tuple[str, str]:
         """The session that the turn belongs to: its user and its session id."""
         return (self.identity.user_id, self.identity.session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChanges:
+    """What changes about a turn; ``metadata`` is replaced whole."""
+
+    content: str | Unset = UNSET
+    parts: JsonObject | Unset | None = UNSET
+    metadata: JsonObject | Unset | None = UNSET
+    expires_at: datetime | Unset | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +129,7 @@ class TurnService:
         if not drafts:
             return []
         now = self._clock.now()
+        self._free_ids(tx, [draft.id for draft in drafts if draft.id is not None])
         sessions = _advance(tx, drafts, now)
         first_key = tx.projects.allocate_keys(len(drafts))
         numbers = {place: session.last_seq - count for place, (session, count) in sessions.items()}
@@ -130,6 +146,47 @@ class TurnService:
             self._planner.after_turns(tx, session, now, policy=policies[place])
         self._planner.after_lifetimes(tx, [turn.expires_at for turn in turns], now)
         return turns
+
+    def _free_ids(self, tx: Transaction, ids: Sequence[str]) -> None:
+        """Raise when a caller's id is another turn's; one whose lifetime has ended is removed."""
+        taken = tx.turns.get(ids) if ids else ()
+        ended = [turn for turn in taken if _expired(turn, self._clock.now())]
+        if len(set(ids)) < len(ids) or len(ended) < len(taken):
+            names = ", ".join(sorted(repr(turn.id) for turn in taken if turn not in ended)) or "one id twice"
+            raise MemoryConflictError(f"ids of turns are taken already ({names}); choose others", code="TURN_EXISTS")
+        if ended:
+            self._purger.remove_turns(tx, ended)
+
+    def update(self, turn_id: str, changes: TurnChanges) -> Turn:
+        """Change what a turn says and index it anew; one that was extracted is read again where its content changed.
+
+        Raises ``MemoryNotFoundError``.
+        """
+        now = self._clock.now()
+        with self._store.write(self._project_id) as tx:
+            before = next((turn for turn in tx.turns.get([turn_id]) if not _expired(turn, now)), None)
+            if before is None:
+                raise MemoryNotFoundError(f"there is no turn {turn_id!r}", code="NOT_FOUND")
+            turn = _changed(before, changes)
+            if turn != before:
+                self._write_changed(tx, before, turn, now)
+        return turn
+
+    def _write_changed(self, tx: Transaction, before: Turn, turn: Turn, now: datetime) -> None:
+        tx.turns.update(turn, now)
+        self._changes.turns_updated(tx, [turn])
+        if (turn.content, turn.expires_at) == (before.content, before.expires_at):
+            tx.index.replace_values([entry_for_turn(turn, self._analyser, self._config)])
+            return
+        embed = self._planner.embeds_turns
+        tx.index.remove([turn.key])
+        tx.index.add([entry_for_turn(turn, self._analyser, self._config, embed=embed)])
+        self._planner.after_lifetimes(tx, [turn.expires_at], now)
+        session = tx.sessions.get(turn.user_id, turn.session_id)
+        if session is not None:
+            self._planner.after_change(tx, session, now)
+            if turn.content != before.content:
+                self._planner.after_edit(tx, session, turn.turn_seq, now)
 
     def get(self, turn_id: str, *, user_id: str | None = None) -> Turn | None:
         """Return a turn that is visible to this user (any user, where none is named)."""
@@ -206,7 +263,7 @@ def _advance(tx: Transaction, drafts: Sequence[TurnDraft], now: datetime) -> dic
 
 def _turn(draft: TurnDraft, *, key: int, turn_seq: int, now: datetime) -> Turn:
     return Turn(
-        id=new_id(),
+        id=draft.id or new_id(),
         key=key,
         user_id=draft.identity.user_id,
         agent_id=draft.identity.agent_id,
@@ -223,8 +280,24 @@ def _turn(draft: TurnDraft, *, key: int, turn_seq: int, now: datetime) -> Turn:
         is_error=draft.is_error,
         metadata=draft.metadata,
         idempotency_key=draft.idempotency_key,
-        expires_at=None if draft.ttl_days is None else now + timedelta(days=draft.ttl_days),
+        expires_at=draft.expires_at or (None if draft.ttl_days is None else now + timedelta(days=draft.ttl_days)),
+        parts=draft.parts,
     )
+
+
+def _changed(turn: Turn, changes: TurnChanges) -> Turn:
+    metadata = changes.metadata
+    if not isinstance(metadata, Unset):
+        turn = replace(turn, metadata=clean_object("metadata", metadata) if metadata else None)
+    if not isinstance(changes.content, Unset):
+        turn = replace(turn, content=clean_text(changes.content))
+    if not isinstance(changes.parts, Unset):
+        turn = replace(turn, parts=_cleaned_parts(changes.parts))
+    return turn if isinstance(changes.expires_at, Unset) else replace(turn, expires_at=changes.expires_at)
+
+
+def _cleaned_parts(parts: JsonObject | None) -> JsonObject | None:
+    return clean_object("parts", parts) if parts else None
 
 
 def checked_turn(draft: TurnDraft) -> TurnDraft:
@@ -233,7 +306,8 @@ def checked_turn(draft: TurnDraft) -> TurnDraft:
         raise MemoryBadRequestError(f"role {draft.role!r} is blank: name who speaks, such as 'user' or 'assistant'")
     identity = draft.identity
     names = {"user_id": identity.user_id, "agent_id": identity.agent_id, "session_id": identity.session_id}
-    for name, value in {**names, "idempotency_key": draft.idempotency_key or ""}.items():
+    ids = {"idempotency_key": draft.idempotency_key or "", "turn id": draft.id or ""}
+    for name, value in {**names, **ids}.items():
         if value:
             require_storable_id(name, value)
     calls = draft.tool_calls
@@ -246,6 +320,7 @@ def checked_turn(draft: TurnDraft) -> TurnDraft:
         tool_call_id=_cleaned(draft.tool_call_id),
         tool_name=_cleaned(draft.tool_name),
         metadata=clean_object("metadata", draft.metadata) if draft.metadata else None,
+        parts=_cleaned_parts(draft.parts),
         tool_calls=None if calls is None else [clean_object("tool_calls", call) for call in calls],
     )
 

@@ -44,6 +44,11 @@ class ChangeLog:
             entries.append(self._entry(Entity.TURN, turn.id, Operation.CREATED, turn.user_id))
         tx.changes.add(entries)
 
+    def turns_updated(self, tx: Transaction, turns: Sequence[Turn]) -> None:
+        """Tell that turns were changed."""
+        if self._config.turns:
+            tx.changes.add([self._entry(Entity.TURN, turn.id, Operation.UPDATED, turn.user_id) for turn in turns])
+
     def turns_deleted(self, tx: Transaction, ids: Sequence[str]) -> None:
         if self._config.turns:
             self._deleted(tx, Entity.TURN, ids)

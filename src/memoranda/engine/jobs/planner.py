@@ -81,6 +81,12 @@ class JobPlanner:
         elif extracts(session, self._config):
             self.schedule_promotion(tx, session, now)
 
+    def after_change(self, tx: Transaction, session: Session, now: datetime) -> None:
+        """Enqueue the vectors of turns that were changed."""
+        if self.embeds_turns:
+            owner = JobOwner(session.user_id, session.session_id)
+            tx.jobs.enqueue(embed_turns_job(owner, embedder=self._embedder, now=now))
+
     def _follow(self, tx: Transaction, session: Session, policy: SessionPolicy, now: datetime) -> None:
         """Make the snapshots that a policy wants after one more write of turns."""
         if policy.off:

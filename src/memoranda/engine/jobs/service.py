@@ -103,8 +103,10 @@ class BackgroundService:
         """Promote every unpromoted turn in scope now (default: the whole project); return the snapshots."""
         return self._promoter.promote(scope or Scope())
 
-    def wait_until_idle(self, timeout: float | None = None, *, promote: bool = True) -> None:
-        """Promote everything (unless told not to) and return when no job is due or running.
+    def wait_until_idle(
+        self, timeout: float | None = None, *, promote: bool = True, session_id: str | None = None
+    ) -> None:
+        """Promote everything (unless told not to) and return when no job is due or running; of one session, if named.
 
         Jobs that back off from a failure, or are due later, are not waited for. Where no worker thread runs in this
         process, and the work is not left to others, the caller's thread does it. Raises ``TimeoutError`` after
@@ -115,7 +117,7 @@ class BackgroundService:
             self.promote()
         pause = _FIRST_LOOK
         while True:
-            left = self._hurry(deadline)
+            left = self._hurry(deadline, session_id)
             if left == 0:
                 return
             if deadline is not None and time.monotonic() >= deadline:
@@ -130,7 +132,7 @@ class BackgroundService:
         """
         return self._hurry(time.monotonic() + timeout)
 
-    def _hurry(self, deadline: float | None) -> int:
+    def _hurry(self, deadline: float | None, session_id: str | None = None) -> int:
         if self._wake_others is not None:
             self._wake_others()
         elif self.worker.running:
@@ -138,11 +140,11 @@ class BackgroundService:
         else:
             self.worker.run_until_idle(deadline)
         with self._store.read(self._project_id) as tx:
-            return self._busy_in(tx, self._clock.now())
+            return self._busy_in(tx, self._clock.now(), session_id)
 
-    def _busy_in(self, tx: Transaction, now: datetime) -> int:
+    def _busy_in(self, tx: Transaction, now: datetime, session_id: str | None = None) -> int:
         can = self.worker.available(tx, now)
-        return tx.jobs.busy(now, extractors=can.extractors, embedders=can.embedders)
+        return tx.jobs.busy(now, extractors=can.extractors, embedders=can.embedders, session_id=session_id)
 
     def status(self) -> QueueStatus:
         """Return the state of the queue and the number of failures by class."""

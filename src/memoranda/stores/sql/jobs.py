@@ -205,7 +205,7 @@ def _next_due(extractors: int, embedders: int) -> Statement:
 
 
 @lru_cache
-def _busy(extractors: int, embedders: int) -> Statement:
+def _busy(extractors: int, embedders: int, session: bool) -> Statement:
     """Count what is under a lease and what could run here now; a lane whose head waits is not waited for."""
     earlier = jobs.alias("earlier")
 
@@ -229,7 +229,8 @@ def _busy(extractors: int, embedders: int) -> Statement:
     )
     leased = jobs.c.lease_until > bindparam("now")
     runs = and_(jobs.c.state == _RUNNING, or_(leased, provided(jobs)))
-    return Statement(select(func.count()).where(_IN_PROJECT, or_(runs, runnable)))
+    owned = (jobs.c.session_id == bindparam("session_id"),) if session else ()
+    return Statement(select(func.count()).where(_IN_PROJECT, *owned, or_(runs, runnable)))
 
 
 @lru_cache
@@ -379,7 +380,11 @@ class SqlJobRows:
         given = {name: value for name, value in named.items() if value is not None}
         return self._sql.execute(_remove(scope.user_id is not None, scope.session_id is not None), **given)
 
-    def busy(self, now: datetime, *, extractors: Sequence[str], embedders: Sequence[str]) -> int:
+    def busy(
+        self, now: datetime, *, extractors: Sequence[str], embedders: Sequence[str], session_id: str | None = None
+    ) -> int:
         extractor_size, embedder_size, providers = _providers(extractors, embedders)
-        row = self._sql.one(_busy(extractor_size, embedder_size), now=to_micros(now), **providers)
+        named = {} if session_id is None else {"session_id": session_id}
+        statement = _busy(extractor_size, embedder_size, session_id is not None)
+        row = self._sql.one(statement, now=to_micros(now), **named, **providers)
         return 0 if row is None else int(row[0])

@@ -176,13 +176,14 @@ class JobRules(StoreRules):
             store,
             sample_job("due"),
             sample_job("later", run_at=later(hours=1)),
-            sample_job("foreign", extractor="model"),
+            sample_job("foreign", extractor="model", session_id="s"),
             sample_job("behind", lane="l", extractor="model"),
             sample_job("waits", lane="l"),
         )
         with store.read(PROJECT) as tx:
             assert tx.jobs.busy(NOW, extractors=[""], embedders=[""]) == 1
             assert tx.jobs.busy(NOW, extractors=["", "model"], embedders=[""]) == 4
+            assert tx.jobs.busy(NOW, extractors=["", "model"], embedders=[""], session_id="s") == 1
         assert claim_id(store) == "due"
         with store.read(PROJECT) as tx:
             assert tx.jobs.busy(NOW, extractors=[""], embedders=[""]) == 1
