@@ -56,7 +56,11 @@ def _patiently(step: Callable[[], None], wait_seconds: float) -> None:
 
 def _prepare(engine: Engine, file: Path) -> None:
     with engine.connect() as connection:
-        if _found_version(connection, file) == SCHEMA_VERSION:
+        # In one view: another process may be making the schema between two looks.
+        connection.exec_driver_sql("BEGIN")
+        found = _found_version(connection, file)
+        connection.exec_driver_sql("COMMIT")
+        if found == SCHEMA_VERSION:
             return
         # Not possible inside a transaction; kept by the file from then on.
         connection.exec_driver_sql("PRAGMA journal_mode = WAL")
