@@ -112,11 +112,11 @@ class MemoryWriter:
         vectors: Vectors = None,
     ) -> Written:
         """Add a record that takes the place of ``old``, which stays as a record that is no longer current."""
-        began = self._began(draft, old)
+        began = _began(draft, old, self._clock.now())
         if relation in RETIRING:
             self.retire(tx, old, began)
         written = self.insert(tx, replace(draft, event_time=began), vectors=vectors)
-        self._link(tx, written.record, old, relation)
+        _link(tx, written.record, old, relation, self._clock.now())
         return written
 
     def insert_superseded(
@@ -125,7 +125,7 @@ class MemoryWriter:
         """Add a record about an earlier time that ``successor`` already superseded."""
         began = min(draft.event_time or self._clock.now(), successor.valid_from)
         written = self._add(tx, replace(draft, event_time=began), vectors, retired_at=successor.valid_from)
-        self._link(tx, successor, written.record, "supersedes")
+        _link(tx, successor, written.record, "supersedes", self._clock.now())
         return written
 
     def _add(
@@ -214,7 +214,8 @@ class MemoryWriter:
 
     def _replace(self, tx: Transaction, old: MemoryRecord, draft: MemoryDraft, vectors: Vectors) -> Written:
         """Write the draft's state over the old one, which goes into the history until the draft's event time."""
-        now, began = self._clock.now(), self._began(draft, old)
+        now = self._clock.now()
+        began = _began(draft, old, now)
         tx.memories.add_history(replace(old, valid_to=began), now)
         stated_again = normal_statement(old.content) == normal_statement(draft.content)
         record = replace(
@@ -380,21 +381,21 @@ class MemoryWriter:
         rows = tx.search.documents([record.key])
         return rows[0].vector_state if rows else VectorState.NONE
 
-    # --- parts
 
-    def _began(self, draft: MemoryDraft, old: MemoryRecord) -> datetime:
-        """Return when a state that follows ``old`` began; never before it, even where a clock went back."""
-        return max(draft.event_time or self._clock.now(), old.valid_from)
+def _began(draft: MemoryDraft, old: MemoryRecord, now: datetime) -> datetime:
+    """Return when a state that follows ``old`` began; never before it, even where a clock went back."""
+    return max(draft.event_time or now, old.valid_from)
 
-    def _link(self, tx: Transaction, source: MemoryRecord, target: MemoryRecord, relation: str) -> None:
-        tx.links.insert(
-            Link(
-                id=new_id(),
-                source_id=source.id,
-                target_id=target.id,
-                relation=relation,
-                inverse=INVERSES[relation],
-                created_at=self._clock.now(),
-                event_time=source.event_time,
-            )
+
+def _link(tx: Transaction, source: MemoryRecord, target: MemoryRecord, relation: str, now: datetime) -> None:
+    tx.links.insert(
+        Link(
+            id=new_id(),
+            source_id=source.id,
+            target_id=target.id,
+            relation=relation,
+            inverse=INVERSES[relation],
+            created_at=now,
+            event_time=source.event_time,
         )
+    )
