@@ -466,3 +466,7 @@ class ProjectRows(Protocol):
     def totals(self, now: datetime) -> Sequence[tuple[str, int]]:
         """Return (noun, number) for turns, sessions, snapshots and the current memories of each kind."""
         ...
+
+    def drop(self) -> None:
+        """Remove the project with everything in it; who may use it stays."""
+        ...

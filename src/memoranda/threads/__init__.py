@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         RerankResponseResult,
     )
     from memoranda.threads.cards_text import ContextCard, Summary
+    from memoranda.threads.client import AgentMemory
     from memoranda.threads.content import ImageContent, ImageMimeType, Message, MessageContent, TextContent
     from memoranda.threads.embedders import Embedder
     from memoranda.threads.llms import Llm, LlmApiType
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_SET",
+    "AgentMemory",
     "AgentProfileRecord",
     "BackgroundExtractionQueueFullBehavior",
     "ContextCard",
@@ -158,6 +160,7 @@ _HOMES = tuple(
         "record_text",
         "search_config",
         "thread",
+        "client",
     )
 )
 

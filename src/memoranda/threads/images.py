@@ -114,6 +114,7 @@ class ClientImages(_Images):
 
     def add_image(
         self,
+        /,
         image: bytes,
         description: str | NotSet | None = NOT_SET,
         mime_type: ImageMimeType | str | NotSet | None = NOT_SET,

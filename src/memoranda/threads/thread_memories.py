@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from memoranda.threads.client_parts import ClientOperations
-from memoranda.threads.filters import parse_metadata_filter
 from memoranda.threads.not_set import NOT_SET, NotSet, first_set
-from memoranda.threads.pipeline import max_results_of, refinement_of
-from memoranda.threads.record_forms import search_result
 from memoranda.threads.records import Metadata
 from memoranda.threads.results import SearchResult
 from memoranda.threads.scope import Scope, SearchScope, ThreadOwners, merged_scope, thread_search_scope
-from memoranda.threads.stored import JsonObject, ThreadSearch
+from memoranda.threads.searching import SearchArguments, searched
 from memoranda.threads.thread_state import ThreadState
 
 _Id = str | NotSet | None
@@ -33,10 +30,14 @@ class ThreadMemories(ThreadState):
     ) -> str:
         """Add a memory, of this thread unless owners are given, and return its id.
 
-        Another user's id is a ``ValueError`` unless the client allows it.
+        Another user's id is a ``ValueError`` unless the client allows it; a memory of another thread to link it to is a
+        ``KeyError``.
         """
         self._check_open()
         self._check_user(user_id)
+        target = arguments.get("memory_id_to_link", NOT_SET)
+        if target is not NOT_SET and not self._is_own(str(target)):
+            raise KeyError(f"thread {self.thread_id!r} has no memory {target!r} to link to")
         own = {"user_id": self.user_id, "agent_id": self.agent_id, "thread_id": self.thread_id}
         given = {"user_id": user_id, "agent_id": agent_id, "thread_id": thread_id}
         owners = {name: first_set(value, default=own[name]) for name, value in given.items()}
@@ -129,21 +130,18 @@ class ThreadMemories(ThreadState):
             this_thread=this_thread,
             allow_cross_user=self._parts.allow_cross_user,
         )
-        config = self._options.search_config
-        refinement = refinement_of(config, token_budget=token_budget, soft_token_budget=soft_token_budget)
-        found = self._backend.search(
-            ThreadSearch(
-                query=_question(query),
-                k=max_results_of(config, max_results),
-                scope=resolved.to_engine(),
-                record_types=None if record_types is NOT_SET or record_types is None else tuple(record_types),
-                filter=_filter(metadata_filter),
-                include_invalid=first_set(include_invalid_results, default=True),
-                num_hops=first_set(num_hops, default=0),
-                max_linked_results=first_set(max_linked_results, default=100),
-            )
+        asked = SearchArguments(
+            query,
+            max_results,
+            token_budget,
+            soft_token_budget,
+            record_types,
+            metadata_filter,
+            num_hops,
+            max_linked_results,
+            include_invalid_results,
         )
-        return refinement.apply(_question(query), [search_result(each) for each in found])
+        return searched(self._backend, resolved, asked, self._options.search_config)
 
     # --- parts
 
@@ -171,16 +169,3 @@ class ThreadMemories(ThreadState):
     def _links(self, relation_id: str) -> bool:
         link = self._backend.get_link(relation_id)
         return link is not None and self._is_own(link.source_id) and self._is_own(link.target_id)
-
-
-def _question(query: str) -> str:
-    if not isinstance(query, str) or not query.strip():
-        raise ValueError(f"query is {query!r:.80}; give a text that is not blank")
-    return query.strip()
-
-
-def _filter(given: Metadata | NotSet | None) -> JsonObject | None:
-    if given is NOT_SET or given is None:
-        return None
-    parse_metadata_filter(given)
-    return given

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import BindParameter, bindparam, delete, func, select, update
 
 from memoranda.engine.records import JsonObject, ProjectRow, Tombstone
-from memoranda.stores.schema import projects, tombstones
+from memoranda.stores.schema import CONTROL_TABLES, metadata, projects, tombstones
 from memoranda.stores.sql.codec import from_micros, object_from, optional_json, to_micros
 from memoranda.stores.sql.statement import Executor, Statement
 from memoranda.stores.sql.totals import TOTALS
@@ -67,6 +67,11 @@ _ADD_TOMBSTONE = Statement(
 _REMOVE_TOMBSTONE = Statement(
     delete(tombstones).where(tombstones.c.project_id == _PROJECT, tombstones.c.id == bindparam("id"))
 )
+_DROP = [
+    Statement(delete(table).where(table.c.project_id == _PROJECT))
+    for table in metadata.sorted_tables
+    if table.name not in CONTROL_TABLES
+]
 _HAS_TOMBSTONES = Statement(select(func.count()).select_from(tombstones).where(tombstones.c.project_id == _PROJECT))
 
 
@@ -160,6 +165,10 @@ class SqlProjectRows:
 
     def remove_tombstone(self, tombstone_id: str) -> None:
         self._sql.execute(_REMOVE_TOMBSTONE, id=tombstone_id)
+
+    def drop(self) -> None:
+        for statement in _DROP:
+            self._sql.execute(statement)
 
     def totals(self, now: object) -> Sequence[tuple[str, int]]:
         return [(str(noun), int(number)) for noun, number in self._sql.all(TOTALS)]

@@ -50,6 +50,21 @@ class ProjectRules(StoreRules):
         with store.read(stranger.project_id) as tx:
             assert tx.projects.last_key() < 100
 
+    def test_a_project_that_is_dropped_leaves_the_others(self, store: Store, scribe: Scribe, stranger: Scribe) -> None:
+        mine, theirs = scribe.turn("x"), stranger.turn("x")
+        scribe.memory("x")
+        scribe.snapshot()
+        with store.write(PROJECT) as tx:
+            tx.projects.drop()
+        with store.read(PROJECT) as tx:
+            assert tx.projects.get() is None
+            assert tx.turns.get([mine.id]) == []
+            assert [number for _, number in tx.projects.totals(NOW) if number] == []
+            assert tx.portable.places(0, 9) == []
+        with store.read(stranger.project_id) as tx:
+            assert tx.projects.get() is not None
+            assert tx.turns.get([theirs.id]) == [theirs]
+
     def test_totals_count_every_noun_of_the_project(self, store: Store, scribe: Scribe, stranger: Scribe) -> None:
         stranger.turn("x")
         for _ in range(2):
