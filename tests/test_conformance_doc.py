@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "conformance.md"
 TEXT = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
 SUITE = ROOT / "src" / "memoranda" / "testing" / "memory_suite"
-OURS = {"analyser", "spending", "identity", "change_feed"}
+OURS = {"analyser", "spending", "identity", "retention", "change_feed"}
 """Keys of the configuration that the original does not have."""
 _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)#]+)(?:#[^)]*)?\)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from typing import Self
+from typing import Literal, Self
 
 from memoranda.threads.apis import IEmbedder, ILlm
 from memoranda.threads.asynchrony import twin
@@ -100,11 +100,7 @@ class AgentMemory(ClientMemories, ClientLinks, ClientRecords, ClientSearch, Clie
         refining = search_config_of(search_config, pruner_llm)
         model = thread_llm(llm)
         chosen = None if model is NOT_SET else model
-        if store is not NOT_SET:
-            opened = over_store(store, embedder=embedder, llm=chosen)
-        else:
-            settings = StoreSettings.of(arguments, without_embedder=embedder is None)
-            opened = open_connection(connection, settings, embedder=embedder, llm=chosen)
+        opened = _open(store, connection, arguments, embedder, chosen)
         self._opened = opened
         self._closed = False
         self._parts = ClientParts(
@@ -230,6 +226,19 @@ def _check_place(store: object, connection: object, token: object, arguments: St
         raise ValueError("token is for the connection to a server (http://…); leave it out")
     if connection is None:
         raise TypeError("connection is None; give a path, a URL, or a connection of a PostgreSQL database")
+
+
+def _open(
+    store: object,
+    connection: object,
+    arguments: StoreArguments,
+    embedder: IEmbedder | str | NotSet | None,
+    llm: ILlm | Literal["local"] | None,
+) -> OpenedStore:
+    if store is not NOT_SET:
+        return over_store(store, embedder=embedder, llm=llm)
+    settings = StoreSettings.of(arguments, without_embedder=embedder is None)
+    return open_connection(connection, settings, embedder=embedder, llm=llm)
 
 
 def _images_config(given: ImageInputLimitConfig | NotSet) -> ImageInputLimitConfig:

@@ -1,0 +1,7 @@
+"""A result of a search."""
+
+from memoranda.threads import SearchResult
+
+__all__ = [
+    "SearchResult",
+]

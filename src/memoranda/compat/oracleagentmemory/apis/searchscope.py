@@ -1,0 +1,7 @@
+"""The scope of a search."""
+
+from memoranda.threads import SearchScope
+
+__all__ = [
+    "SearchScope",
+]

@@ -1,0 +1,8 @@
+"""Language models."""
+
+from memoranda.threads import Llm, LlmApiType
+
+__all__ = [
+    "Llm",
+    "LlmApiType",
+]

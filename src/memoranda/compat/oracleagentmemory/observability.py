@@ -1,0 +1,43 @@
+"""Events and their listeners."""
+
+from memoranda.threads.observability import (
+    AgentMemoryOperationCompletedEvent,
+    AgentMemoryOperationStartedEvent,
+    ApiOperationCompletedEvent,
+    ApiOperationStartedEvent,
+    EmbedderCompletedEvent,
+    EmbedderStartedEvent,
+    Event,
+    EventListener,
+    GenericEventListener,
+    LlmGenerationCompletedEvent,
+    LlmGenerationStartedEvent,
+    MemoryStoreOperationCompletedEvent,
+    MemoryStoreOperationStartedEvent,
+    OperationKind,
+    ThreadOperationCompletedEvent,
+    ThreadOperationStartedEvent,
+    emit_event,
+    register_event_listeners,
+)
+
+__all__ = [
+    "AgentMemoryOperationCompletedEvent",
+    "AgentMemoryOperationStartedEvent",
+    "ApiOperationCompletedEvent",
+    "ApiOperationStartedEvent",
+    "EmbedderCompletedEvent",
+    "EmbedderStartedEvent",
+    "Event",
+    "EventListener",
+    "GenericEventListener",
+    "LlmGenerationCompletedEvent",
+    "LlmGenerationStartedEvent",
+    "MemoryStoreOperationCompletedEvent",
+    "MemoryStoreOperationStartedEvent",
+    "OperationKind",
+    "ThreadOperationCompletedEvent",
+    "ThreadOperationStartedEvent",
+    "emit_event",
+    "register_event_listeners",
+]
