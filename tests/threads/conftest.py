@@ -21,8 +21,8 @@ from memoranda.threads.client_parts import ClientParts, ThreadLlm
 from memoranda.threads.extraction import THREAD_EXTRACTOR, ThreadExtractor
 from memoranda.threads.stored import Listing, StoredMemory
 from memoranda.threads.thread_management import ThreadManagement
-from tests.threads.plain_backend import PlainBackend
 from tests.threads.scripted import ScriptedLlm
+from tests.threads.watched_backend import WatchedBackend
 
 
 class Threads(ThreadManagement):
@@ -41,7 +41,7 @@ class World:
 
     engine: MemoryEngine
     clock: ManualClock
-    backend: PlainBackend
+    backend: WatchedBackend
     threads: Threads
     llm: ScriptedLlm
 
@@ -71,8 +71,8 @@ def open_world(tmp_path: Path) -> Iterator[OpenWorld]:
             own = llm if isinstance(llm, ILlm) else None
             extractor = ThreadExtractor(own, clock=clock)
             engine.background.provide_extractor(THREAD_EXTRACTOR, extractor)
-            backend = PlainBackend(engine)
-            parts = ClientParts(backend, llm=llm, extractor=extractor)  # type: ignore[arg-type]
+            backend = WatchedBackend(engine)
+            parts = ClientParts(backend, llm=llm, extractor=extractor)
             return World(engine, clock, backend, Threads(parts), own or ScriptedLlm())  # type: ignore[arg-type]
 
         yield open_one

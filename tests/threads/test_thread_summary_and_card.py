@@ -202,7 +202,7 @@ def test_memories_of_the_agent_and_of_no_agent_are_relevant_and_those_of_others_
 def test_minimums_by_type_are_taken_first(world: World, thread: Thread) -> None:
     for number in range(6):
         world.backend.add_memory(NewMemory(f"one fact {number}", "fact", user_id="u", agent_id="a"))
-    world.backend.add_memory(NewMemory("unrelated", "guideline", user_id="u", agent_id="a"))
+    world.backend.add_memory(NewMemory("no fact", "guideline", user_id="u", agent_id="a"))
     thread.add_messages(said("one fact"))
 
     card = thread.get_context_card(min_relevant_results_by_type={"guideline": 1, "message": 1})

@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -163,7 +164,7 @@ def over_store(store: object, *, embedder: object, llm: ThreadLlm | None) -> Ope
     if not all(callable(getattr(store, name, None)) for name in ("read", "write", "after_commit", "describe")):
         raise TypeError(f"store is a {type(store).__name__}; give a store or a MemoryEngine, or use connection=")
     with builtin_faults():
-        engine = _engine(store, DEFAULT_PROJECT, embedder=embedder, llm=llm)  # type: ignore[arg-type]  # looked at above
+        engine = _engine(store, DEFAULT_PROJECT, _asked(embedder, llm))  # type: ignore[arg-type]  # looked at above
     return OpenedStore(EngineBackend(engine), engine.close, _nothing)
 
 
@@ -175,19 +176,21 @@ def open_connection(
     Raises ``TypeError`` for what is no connection, ``ValueError`` for one that cannot be, ``RuntimeError`` where the
     policy forbids it or the database cannot be opened.
     """
+    mode = _MODES[settings.strategy]
     with builtin_faults():
+        asked = _asked(None if mode is Mode.TEXT and embedder is NOT_SET else embedder, llm)
+        # What cannot be had (a key that is missing, a model that is unknown) is told before a file is made.
+        chosen_providers(asked, ProjectConfig())
         settings = _check_schema(connection, settings)
-        store = _open(connection)
-        try:
+        with ExitStack() as undoing:
+            store = _open(connection)
+            undoing.callback(store.close)
             _check_project(store, settings)
-            mode = _MODES[settings.strategy]
-            chosen = None if mode is Mode.TEXT and embedder is NOT_SET else embedder
-            engine = _engine(store, settings.project_id, embedder=chosen, llm=llm)
+            engine = _engine(store, settings.project_id, asked)
+            undoing.callback(engine.close)
             backend = EngineBackend(engine, mode=mode)
             _keep_retention(backend, settings)
-        except BaseException:
-            store.close()
-            raise
+            undoing.pop_all()
     return OpenedStore(backend, engine.close, store.close)
 
 
@@ -202,11 +205,14 @@ def _open(connection: object) -> SharedStore:
         raise TypeError(f"connection cannot be used: {error}") from error
 
 
-def _engine(store: Store, project_id: str, *, embedder: object, llm: ThreadLlm | None) -> MemoryEngine:
-    with store.read(project_id) as tx:
-        config: ProjectConfig = stored_config(tx.projects.get())
+def _asked(embedder: object, llm: ThreadLlm | None) -> Asked:
     model = None if llm is None else LOCAL_MODEL if llm == LOCAL else chat_model_of(llm)
-    asked = Asked(embedder=_embedder(embedder), llm=model, reranker=None, clock=None)
+    return Asked(embedder=_embedder(embedder), llm=model, reranker=None, clock=None)
+
+
+def _engine(store: Store, project_id: str, asked: Asked) -> MemoryEngine:
+    with store.read(project_id) as tx:
+        config = stored_config(tx.projects.get())
     return MemoryEngine(store, project_id, chosen_providers(asked, config), config=None, worker=True)
 
 
