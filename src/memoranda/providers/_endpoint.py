@@ -24,10 +24,6 @@ class Transport:
     proxy: str | None = field(default=None, repr=False)
     trust_env: bool = True
 
-    @property
-    def has_files(self) -> bool:
-        return any((self.key_file, self.cert_file, self.ca_file))
-
 
 DIRECT: Final = Transport()
 

@@ -11,29 +11,26 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Final, Protocol, cast
 
 from memoranda.engine.ports import ChatReply
+from memoranda.providers._chat import FORMAT_WORDS, ChatInterface, UnsupportedParameterError
 from memoranda.providers._connection import Connection, sendable
 from memoranda.providers._endpoint import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT, Endpoint
 from memoranda.providers._extras import litellm_package
 from memoranda.providers._replies import read_chat, read_scores, read_vectors
-from memoranda.providers._schema import ChatMessage, instructed_messages, response_format
+from memoranda.providers._schema import ChatMessage, response_format
 from memoranda.providers.errors import Purpose, Teller, seen_in_exception
 from memoranda.providers.openai_compatible import (
     DIMENSION_WORDS,
-    FORMAT_WORDS,
     KNOWN_EMBEDDINGS,
-    UnsupportedParameterError,
-    chat_messages,
     input_tokens,
     names_parameter,
 )
 from memoranda.sdk.errors import MemoryConfigError
 
 _HERE: Final = "litellm"
-_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class _Answer(Protocol):
@@ -131,41 +128,23 @@ def _own_errors(package: ModuleType) -> tuple[type[Exception], ...]:
     )
 
 
-class LiteLLMChatModel:
+class LiteLLMChatModel(ChatInterface):
     """A ``ChatModel`` named ``"provider/model"``. Thread-safe. Raises as ``OpenAIChatModel`` does."""
 
     def __init__(self, model: str, settings: LiteLLMSettings = _DEFAULTS, *, structured: bool = True) -> None:
         self.model_id = model
         self._package = _Package(model, Purpose.CHAT, settings)
-        self._structured = structured
+        super().__init__(structured=structured)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model_id!r})"
 
-    def complete(self, system: str, user: str, *, schema: dict[str, object] | None = None) -> ChatReply:
-        """Answer one request; with ``schema`` by JSON schema where the provider has it, by instruction where not."""
-        return self.converse(chat_messages(system, user), schema=schema)
-
-    def converse(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: Mapping[str, object] | None = None,
-        options: Mapping[str, object] = _NOTHING,
+    def _ask(
+        self, messages: Sequence[ChatMessage], options: Mapping[str, object], schema: Mapping[str, object] | None
     ) -> ChatReply:
-        """Answer messages as in ``OpenAIChatModel``; ``options`` are arguments of the package's function."""
-        if schema is None:
-            return self._ask(messages, options)
-        if self._structured:
-            try:
-                return self._ask(messages, options, response_format=response_format(schema))
-            except UnsupportedParameterError:
-                self._structured = False
-        return self._ask(instructed_messages(messages, schema), options)
-
-    def _ask(self, messages: Sequence[ChatMessage], options: Mapping[str, object], **extra: object) -> ChatReply:
-        refusable = FORMAT_WORDS if extra else ()
-        data = self._package.call("completion", refusable=refusable, messages=messages, **{**options, **extra})
+        form = {} if schema is None else {"response_format": response_format(schema)}
+        refusable = FORMAT_WORDS if form else ()
+        data = self._package.call("completion", refusable=refusable, messages=messages, **{**options, **form})
         return read_chat(data, self._package.teller)
 
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 import httpx
 
 from memoranda.engine.ports import ChatReply
+from memoranda.providers._chat import FORMAT_WORDS, NOTHING, ChatInterface, UnsupportedParameterError
 from memoranda.providers._connection import Connection, sendable
 from memoranda.providers._endpoint import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT, DIRECT, Endpoint, Transport
 from memoranda.providers._extras import openai_package
 from memoranda.providers._replies import decoded, read_chat, read_vectors
-from memoranda.providers._schema import ChatMessage, instructed_messages, response_format
+from memoranda.providers._schema import ChatMessage, response_format
 from memoranda.providers._secrets import own_key
 from memoranda.providers.errors import Purpose, Seen, seen_in_exception
 
@@ -28,11 +29,7 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
-FORMAT_WORDS: Final = ("response_format", "response format", "json_schema", "structured output", "guided_json")
 DIMENSION_WORDS: Final = ("dimension", "matryoshka")
-
-
-_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class _Raw(Protocol):
@@ -43,10 +40,6 @@ class _Raw(Protocol):
 
 
 _Create = Callable[..., _Raw]
-
-
-class UnsupportedParameterError(Exception):
-    """The server refuses a parameter by name; the request is made again without it."""
 
 
 class Server:
@@ -96,7 +89,7 @@ class Server:
         create: Callable[[OpenAI], _Create],
         *,
         refusable: Sequence[str] = (),
-        options: Mapping[str, object] = _NOTHING,
+        options: Mapping[str, object] = NOTHING,
         **body: object,
     ) -> object:
         """Return the decoded answer; ``UnsupportedParameterError`` where a refusal has one of the words.
@@ -143,7 +136,7 @@ def endpoint_of(
     return Endpoint(base_url, api_key or None, timeout, dict(headers or {}))
 
 
-class OpenAIChatModel:
+class OpenAIChatModel(ChatInterface):
     """A ``ChatModel`` of any OpenAI-compatible server. Thread-safe.
 
     ``base_url`` is OpenAI's own by default, and then ``api_key`` that of ``OPENAI_API_KEY``. ``timeout`` in seconds
@@ -166,48 +159,24 @@ class OpenAIChatModel:
     ) -> None:
         self.model_id = model
         self._server = Server(model, Purpose.CHAT, endpoint_of(base_url, api_key, timeout, headers), max_concurrency)
-        self._structured = structured
+        super().__init__(structured=structured)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model_id!r}, host={self._server.endpoint.host!r})"
 
-    def complete(self, system: str, user: str, *, schema: dict[str, object] | None = None) -> ChatReply:
-        """Answer one request; with ``schema`` by JSON schema where the server has it, by instruction where not."""
-        return self.converse(chat_messages(system, user), schema=schema)
-
-    def converse(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: Mapping[str, object] | None = None,
-        options: Mapping[str, object] = _NOTHING,
+    def _ask(
+        self, messages: Sequence[ChatMessage], options: Mapping[str, object], schema: Mapping[str, object] | None
     ) -> ChatReply:
-        """Answer messages as the protocol has them, images too; ``options`` are further parameters of the request."""
-        if schema is None:
-            return self._ask(messages, options)
-        if self._structured:
-            try:
-                return self._ask(messages, options, response_format=response_format(schema))
-            except UnsupportedParameterError:
-                self._structured = False
-        return self._ask(instructed_messages(messages, schema), options)
-
-    def _ask(self, messages: Sequence[ChatMessage], options: Mapping[str, object], **extra: object) -> ChatReply:
+        form = {} if schema is None else {"response_format": response_format(schema)}
         data = self._server.post(
             lambda client: client.chat.completions.with_raw_response.create,
-            refusable=FORMAT_WORDS if extra else (),
+            refusable=FORMAT_WORDS if form else (),
             options=options,
             model=self.model_id,
             messages=messages,
-            **extra,
+            **form,
         )
         return read_chat(data, self._server.teller)
-
-
-def chat_messages(system: str, user: str) -> list[ChatMessage]:
-    """Return the messages of a request; a blank system text is left out."""
-    texts = [("system", system), ("user", user)] if system.strip() else [("user", user)]
-    return [{"role": role, "content": sendable(text)} for role, text in texts]
 
 
 @dataclass(frozen=True, slots=True)

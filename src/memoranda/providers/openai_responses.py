@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Final
 
 from memoranda.engine.ports import ChatReply
+from memoranda.providers._chat import FORMAT_WORDS, ChatInterface
 from memoranda.providers._endpoint import DEFAULT_CONCURRENCY, Endpoint
 from memoranda.providers._replies import read_response
-from memoranda.providers._schema import ChatMessage, instructed_messages, response_format
+from memoranda.providers._schema import ChatMessage, response_format
 from memoranda.providers.errors import Purpose
-from memoranda.providers.openai_compatible import (
-    FORMAT_WORDS,
-    Server,
-    UnsupportedParameterError,
-    chat_messages,
-)
-
-_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+from memoranda.providers.openai_compatible import Server
 
 
-class OpenAIResponsesModel:
+class OpenAIResponsesModel(ChatInterface):
     """A chat model asked by the Responses interface; as ``OpenAIChatModel`` otherwise. Thread-safe.
 
     ``max_tokens`` and ``reasoning_effort`` of the other interface are put in this one's words; nothing is kept by the
@@ -36,40 +28,22 @@ class OpenAIResponsesModel:
             endpoint.base_url, endpoint.api_key, endpoint.timeout, endpoint.headers, transport=endpoint.transport
         )
         self._server = Server(model, Purpose.CHAT, plain, max_concurrency)
-        self._structured = True
+        super().__init__()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model_id!r}, host={self._server.endpoint.host!r})"
 
-    def complete(self, system: str, user: str, *, schema: dict[str, object] | None = None) -> ChatReply:
-        """Answer one request; with ``schema`` by JSON schema where the server has it, by instruction where not."""
-        return self.converse(chat_messages(system, user), schema=schema)
-
-    def converse(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: Mapping[str, object] | None = None,
-        options: Mapping[str, object] = _NOTHING,
+    def _ask(
+        self, messages: Sequence[ChatMessage], options: Mapping[str, object], schema: Mapping[str, object] | None
     ) -> ChatReply:
-        """Answer messages as chat completions have them; ``options`` are further parameters of the request."""
-        if schema is None:
-            return self._ask(messages, options)
-        if self._structured:
-            try:
-                return self._ask(messages, options, text={"format": _format(schema)})
-            except UnsupportedParameterError:
-                self._structured = False
-        return self._ask(instructed_messages(messages, schema), options)
-
-    def _ask(self, messages: Sequence[ChatMessage], options: Mapping[str, object], **extra: object) -> ChatReply:
+        form = {} if schema is None else {"text": {"format": _format(schema)}}
         data = self._server.post(
             lambda client: client.responses.with_raw_response.create,
-            refusable=FORMAT_WORDS if extra else (),
+            refusable=FORMAT_WORDS if form else (),
             options={"store": False, **dict(_translated({**self._defaults, **options}))},
             model=self.model_id,
             input=[_item(message) for message in messages],
-            **extra,
+            **form,
         )
         return read_response(data, self._server.teller)
 
