@@ -17,9 +17,9 @@ from memoranda.threads.pipeline import (
     prune,
     refinement_of,
     rerank,
-    token_estimate,
     within_budgets,
 )
+from memoranda.threads.prompt_text import estimated_tokens
 from memoranda.threads.record_text import SearchResultFormatConfig
 from memoranda.threads.records import FactRecord
 from memoranda.threads.results import SearchResult
@@ -186,7 +186,7 @@ def test_a_failing_pruner_fails_the_search_with_a_value_error() -> None:
 
 def test_budgets_count_formatted_results_whole() -> None:
     found = results(4)
-    one = token_estimate(found[0].formatted_content)
+    one = estimated_tokens(found[0].formatted_content)
     assert ranks(within_budgets(found, 2 * one, None)) == [0, 1]
     assert within_budgets(found, one - 1, None) == []
     assert ranks(within_budgets(found, None, one + 1)) == [0, 1]
@@ -197,7 +197,7 @@ def test_budgets_count_formatted_results_whole() -> None:
 
 
 def test_tokens_are_estimated_at_three_and_a_half_characters() -> None:
-    assert [token_estimate("x" * length) for length in (0, 1, 3, 4, 7, 8)] == [0, 1, 1, 2, 2, 3]
+    assert [estimated_tokens("x" * length) for length in (0, 1, 3, 4, 7, 8)] == [0, 1, 1, 2, 2, 3]
 
 
 def test_the_call_decides_before_the_configuration() -> None:

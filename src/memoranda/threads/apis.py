@@ -24,7 +24,7 @@ LlmPrompt: TypeAlias = str | Sequence[Message | Mapping[str, object]]
 """What a language model is asked: a text, or messages."""
 
 _PROBED_TOKENS: Final = 512
-_CHARACTERS_PER_TOKEN: Final = 3.5
+CHARACTERS_PER_TOKEN: Final = 3.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class IEmbedder(ABC):
     def max_input_tokens(self) -> int:
         """How many tokens a text may have. Unless overridden it is 512, once a text of that length was embedded."""
         if self._input_tokens is None:
-            self.embed(["a " * int(_PROBED_TOKENS * _CHARACTERS_PER_TOKEN / 2)])
+            self.embed(["a " * int(_PROBED_TOKENS * CHARACTERS_PER_TOKEN / 2)])
             self._input_tokens = _PROBED_TOKENS
         return self._input_tokens
 

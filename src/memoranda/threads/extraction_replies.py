@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from memoranda.engine.extraction.items import ItemFailure
 from memoranda.engine.extraction.json_text import FoundObject, objects_in
 from memoranda.engine.records import RECORD_TYPES
 from memoranda.threads.extraction_prompts import LINK_TYPES
+from memoranda.threads.times import moment_of
 
 _FENCE: Final = re.compile(r"^\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 _MOST_RAW: Final = 4_000
@@ -91,20 +92,6 @@ def read_object(text: str, key: str) -> Mapping[str, object] | None:
     return None
 
 
-def read_time(text: str | None) -> datetime | None:
-    """Read a time (ISO 8601, naive is UTC); None for anything else."""
-    if not text:
-        return None
-    try:
-        time = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    try:
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except OverflowError:
-        return None
-
-
 def _whole(text: str) -> object:
     fenced = _FENCE.match(text)
     try:
@@ -147,7 +134,7 @@ def _said(raw: object) -> Said | ItemFailure | None:
     record_type = raw.get("record_type") or "memory"
     if record_type not in RECORD_TYPES:
         return _failure(f"record_type is {record_type!r}; one of {', '.join(RECORD_TYPES)} is needed", raw)
-    event_time = read_time(_text(raw.get("timestamp")))
+    event_time = moment_of(_text(raw.get("timestamp")))
     return Said(
         text=text.strip(),
         record_type=str(record_type),

@@ -12,8 +12,10 @@ from typing import Final, Protocol
 
 from memoranda.threads.apis import ILlm, RerankResponse
 from memoranda.threads.not_set import NOT_SET, NotSet, first_set
+from memoranda.threads.prompt_text import estimated_tokens
 from memoranda.threads.pruning_verdicts import is_discarded
 from memoranda.threads.record_text import plain_text
+from memoranda.threads.rerankers import checked_response
 from memoranda.threads.results import SearchResult
 from memoranda.threads.search_config import (
     DEFAULT_MAX_RESULTS,
@@ -26,8 +28,6 @@ from memoranda.threads.search_config import (
     check_budget,
     check_positive,
 )
-
-CHARACTERS_PER_TOKEN: Final = 3.5
 
 _LEAST_TO_PROBE: Final = 3
 
@@ -120,16 +120,7 @@ def rerank(reranker: Reranks, query: str, results: Results, *, max_candidates: i
     if not asked:
         return list(results)
     answer = reranker.rerank(query, [plain_text(result.content) for result in asked])
-    scores = {item.index: item.relevance_score for item in answer.results}
-    if len(scores) != len(answer.results) or scores.keys() != set(range(len(asked))):
-        raise ValueError(
-            f"the reranker answered for {sorted(item.index for item in answer.results)} of {len(asked)} documents; "
-            "it must give each index from 0 on once"
-        )
-    for index, score in scores.items():
-        if not math.isfinite(score):
-            raise ValueError(f"the reranker gave document {index} the score {score!r}; scores must be finite")
-    order = sorted(range(len(asked)), key=lambda index: -scores[index])
+    order = [item.index for item in checked_response(answer, len(asked))]
     return [*(asked[index] for index in order), *results[len(asked) :]]
 
 
@@ -161,17 +152,12 @@ def within_budgets(results: Results, token_budget: int | None, soft_token_budget
     kept: list[SearchResult] = []
     spent = 0
     for result in results if math.isfinite(min(hard, soft)) else ():
-        cost = token_estimate(result.formatted_content)
+        cost = estimated_tokens(result.formatted_content)
         if spent + cost > hard or spent >= soft:
             return kept
         kept.append(result)
         spent += cost
     return list(results)
-
-
-def token_estimate(text: str) -> int:
-    """Return about how many tokens a text is: a token for each 3.5 characters, rounded up."""
-    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
 def _pruning_of(config: PruningMemorySearchConfig) -> Pruning:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memoranda.engine.context.escape import for_xml
-from memoranda.threads.apis import ILlm
+from memoranda.threads.apis import CHARACTERS_PER_TOKEN, ILlm
 from memoranda.threads.content import Message
 from memoranda.threads.llms import generated
 
-CHARACTERS_PER_TOKEN: Final = 3.5
 _OMITTED: Final = "\n[... part of this message is left out ...]\n"
 
 

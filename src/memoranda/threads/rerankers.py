@@ -72,7 +72,7 @@ def scored(scores: Sequence[float]) -> RerankResponse:
 
 
 def checked_response(response: RerankResponse, count: int) -> list[RerankResponseResult]:
-    """Return a response's results, most relevant first.
+    """Return a response's results, most relevant first; of equals the one that came first among the documents.
 
     Raises ``ValueError`` unless it has each of ``count`` indices once, with a finite score.
     """
@@ -82,7 +82,7 @@ def checked_response(response: RerankResponse, count: int) -> list[RerankRespons
         raise ValueError(f"the reranker gave the indices {found}; each of 0 to {count - 1} once was asked for")
     if not all(math.isfinite(result.relevance_score) for result in results):
         raise ValueError("the reranker gave a score that is not finite")
-    return sorted(results, key=lambda result: -result.relevance_score)
+    return sorted(results, key=lambda result: (-result.relevance_score, result.index))
 
 
 def reranker_of(given: object) -> IReranker:

@@ -49,15 +49,6 @@ class ThreadArguments:
     search_config: MemorySearchConfig | NotSet | None = NOT_SET
     pruner_llm: ILlm | NotSet | None = NOT_SET
 
-    @property
-    def changes_policy(self) -> bool:
-        """Whether what is said bears on how messages are read."""
-        return (
-            self.extraction != MemoryExtractionConfig()
-            or self.limits != ThreadLimitOptions()
-            or self.llm not in (NOT_SET, None)
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ThreadOptions:

@@ -8,29 +8,21 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from memoranda.engine.config import RetentionConfig
 from memoranda.engine.engine import MemoryEngine
 from memoranda.engine.filters import Filter
 from memoranda.engine.ports import Transaction
 from memoranda.engine.project import stored_config
-from memoranda.engine.records import JsonObject
 from memoranda.sdk.errors import MemoryBadRequestError
-from memoranda.threads.engine_backend.forms import moment_of
 from memoranda.threads.filters import list_filter
 from memoranda.threads.stored import TIMESTAMP, Lifetime, Listing, Retention
+from memoranda.threads.times import moment_of
 
 PAGE: Final = 500
 
 T = TypeVar("T")
-
-
-class Kept(Protocol):
-    """A record that a listing may hold."""
-
-    @property
-    def metadata(self) -> JsonObject | None: ...
 
 
 class EngineParts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Final, Literal, cast
 
 from memoranda.engine.indexing import taxonomic_text
@@ -37,17 +36,6 @@ _TIMESTAMP: Final = "timestamp"
 """Fields of a turn's parts: a message's structured content, and its time in the caller's words."""
 
 _REASONS: Final = {"supersedes": "superseded by", "refines": "refined by", "duplicates": "duplicated by"}
-
-
-def moment_of(text: str | None) -> datetime | None:
-    """Return the time that a caller's words say, in UTC (a naive one is); None for words that are no ISO 8601."""
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def thread_of(session: Session) -> StoredThread:

@@ -15,7 +15,7 @@ from memoranda.engine.ports import MemoryQuery, Transaction
 from memoranda.engine.records import ORG, PRIVATE, SEMANTIC, Link, MemoryRecord, MemoryStatus
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryNotFoundError
 from memoranda.threads.engine_backend.base import PAGE, EngineParts, event_time, filter_of
-from memoranda.threads.engine_backend.forms import links_of, memories_of, moment_of, record_type_of
+from memoranda.threads.engine_backend.forms import links_of, memories_of, record_type_of
 from memoranda.threads.stored import (
     Lifetime,
     LinkQuery,
@@ -28,6 +28,7 @@ from memoranda.threads.stored import (
     StoredLink,
     StoredMemory,
 )
+from memoranda.threads.times import moment_of
 
 
 class EngineMemories(EngineParts):

@@ -15,7 +15,7 @@ from memoranda.engine.text import clean_object, require_storable_id
 from memoranda.engine.turns import TurnChanges, TurnDraft
 from memoranda.sdk.errors import MemoryBadRequestError, MemoryConflictError, MemoryNotFoundError
 from memoranda.threads.engine_backend.base import PAGE, EngineParts, filter_of, newest_first
-from memoranda.threads.engine_backend.forms import message_of, moment_of, thread_of, timestamp_of, turn_parts
+from memoranda.threads.engine_backend.forms import message_of, thread_of, timestamp_of, turn_parts
 from memoranda.threads.stored import (
     Given,
     JsonObject,
@@ -29,6 +29,7 @@ from memoranda.threads.stored import (
     ThreadUpdate,
     Window,
 )
+from memoranda.threads.times import moment_of
 
 
 class EngineThreads(EngineParts):
