@@ -62,12 +62,13 @@ def is_lent(given: object) -> TypeGuard[Lent]:
 
 def database_at(url: str) -> Database:
     """Return the database that a URL names, not connected to yet."""
-    return _Owned(_engine(_url(url)))
+    engine = _engine(_url(url))
+    return _OverEngine(engine, PooledConnections(engine))
 
 
 def database_of(given: Lent) -> Database:
     """Return the database of an engine, a pool or a connection, which stay the caller's."""
-    return _OfEngine(given) if isinstance(given, Engine) else _OfPsycopg(given)
+    return _OverEngine(given, _LentByEngine(given)) if isinstance(given, Engine) else _OfPsycopg(given)
 
 
 def _url(text: str) -> URL:
@@ -125,26 +126,13 @@ class PooledConnections(Connections):
         connection.close()
 
 
-class _Owned:
-    """A database by its URL."""
+class _OverEngine:
+    """The database of an engine: ours, by its URL, or the caller's."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, connections: ConnectionSource) -> None:
         self._engine = engine
         self.location = _shown(engine.url)
-        self.connections: ConnectionSource = PooledConnections(engine)
-
-    @contextmanager
-    def engine(self) -> Iterator[Engine]:
-        yield self._engine
-
-
-class _OfEngine:
-    """The database of the caller's engine."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.location = _shown(engine.url)
-        self.connections: ConnectionSource = _LentByEngine(engine)
+        self.connections = connections
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:
